@@ -163,7 +163,7 @@ fn a_project_on_a_forge_is_registered_and_shown() {
     ];
     assert_eq!(add("enterprise", &enterprise).code, Some(0));
     let sick = installation.run(&["doctor"]);
-    for said in ["`enterprise`: the variable DOCS_TOKEN is not set", "set DOCS_TOKEN to a token"] {
+    for said in ["`enterprise`: the variable DOCS_TOKEN is not set", "into the variable DOCS_TOKEN"] {
         assert!(sick.stdout.contains(said), "{}", sick.stdout);
     }
     let docs = ["--repo", "https://github.com/acme/docs.git", "--forge", "github"];

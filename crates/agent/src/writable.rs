@@ -18,7 +18,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashSet};
 
-use docent_markdown::{Code, CodeRules, folder, is_markdown_page, is_markup, is_page, joined, regex};
+use docent_markdown::{Code, CodeRules, Format, folder, is_markdown_page, is_markup, is_page, joined, regex};
 use docent_site::{
     Layout, SiteData, Tree, active_in_diagram, active_in_svg, code_of, is_api_description, is_program, is_template,
     read_file,
@@ -28,9 +28,9 @@ use crate::allowed::{Allowances, Allowed, Remedy};
 use crate::paths::{check_new_name, check_path, is_build_file, is_hidden};
 
 /// Extensions of pages.
-const PAGES: [&str; 4] = ["md", "mdx", "markdown", "rst"];
+const PAGES: [&str; 6] = ["md", "mdx", "markdown", "rst", "adoc", "asciidoc"];
 
-/// Extensions of other texts that may include reStructuredText.
+/// Extensions of other texts that may include reStructuredText or AsciiDoc.
 const INCLUDING: [&str; 4] = ["txt", "inc", "rest", "in"];
 
 /// Files that are displayed or played, and never executed.
@@ -95,7 +95,7 @@ pub(crate) struct Writable<'b> {
     allowed_code: Allowed,
     layout: OnceCell<Layout>,
     code: RefCell<KnownCode>,
-    including: OnceCell<Vec<String>>,
+    including: OnceCell<Vec<(CodeRules, String)>>,
     shown: OnceCell<BTreeSet<String>>,
     paths: OnceCell<HashSet<String>>,
 }
@@ -208,8 +208,8 @@ impl<'b> Writable<'b> {
         }
     }
 
-    /// The same check for a file that a reStructuredText page includes: it is parsed as a part of that page, whatever
-    /// its name, and its paths are relative to that page's folder.
+    /// The same check for a file that a page in reStructuredText or AsciiDoc includes: it is parsed as a part of that
+    /// page, whatever its name, and its paths are relative to that page's folder.
     fn without_new_code_where_included(
         &self,
         path: &str,
@@ -217,16 +217,19 @@ impl<'b> Writable<'b> {
         after: Option<&[u8]>,
     ) -> Result<(), String> {
         let name = path.rsplit('/').next().unwrap_or(path);
-        if !self.including().iter().any(|named| named.contains(name)) {
-            return Ok(());
+        for (rules, language) in [(CodeRules::RstPart, "reStructuredText"), (CodeRules::Adoc, "AsciiDoc")] {
+            let is_included = |(includer, named): &(CodeRules, String)| *includer == rules && named.contains(name);
+            if self.including().iter().any(is_included) {
+                self.without_new_code(path, before, after, &|bytes| docent_markdown::code_of(rules, path, bytes))
+                    .map_err(|why| format!("a page includes it as {language}, and so read, {why}"))?;
+            }
         }
-        let read = |bytes: &[u8]| docent_markdown::code_of(CodeRules::RstPart, path, bytes);
-        self.without_new_code(path, before, after, &read)
-            .map_err(|why| format!("a page includes it as reStructuredText, and so read, {why}"))
+        Ok(())
     }
 
-    /// The arguments of all `include::` directives in the base.
-    fn including(&self) -> &[String] {
+    /// The arguments of all `include::` directives in the base, with the rules of the page that includes. Any other text
+    /// than a page in AsciiDoc may be a part of one in reStructuredText.
+    fn including(&self) -> &[(CodeRules, String)] {
         self.including.get_or_init(|| {
             let may_include = |path: &String| {
                 let ending = path.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase());
@@ -235,7 +238,9 @@ impl<'b> Writable<'b> {
             let mut named = Vec::new();
             for path in self.base.paths().into_iter().filter(may_include) {
                 let bytes = self.base.read(&path).unwrap_or_default();
-                named.extend(named_behind_include(&String::from_utf8_lossy(&bytes)));
+                let rules = if Format::of(&path) == Format::Adoc { CodeRules::Adoc } else { CodeRules::RstPart };
+                let found = named_behind_include(&String::from_utf8_lossy(&bytes));
+                named.extend(found.into_iter().map(|named| (rules, named)));
             }
             named
         })

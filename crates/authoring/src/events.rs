@@ -80,6 +80,7 @@ fn record_events(record: Record) -> Vec<JobEvent> {
         | Record::Compacted { .. }
         | Record::TooLong
         | Record::Expired { .. }
+        | Record::Refused { .. }
         | Record::Committed { .. }
         | Record::Deleted
         | Record::Unchanged { .. }

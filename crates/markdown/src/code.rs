@@ -5,6 +5,7 @@
 //! pieces of two versions of a page can be compared, unless it has one of the few forms that are plain. Nothing is believed
 //! to be displayed but [`plain`] code, on which all parsers agree. A page that cannot be scanned to its end is one piece.
 
+mod adoc;
 mod literal;
 mod markup;
 mod myst;
@@ -70,8 +71,8 @@ pub enum CodeRules {
     /// Directives and roles of a text that pages include, whole or in part. Its paths are relative to an unknown
     /// folder.
     RstPart,
-    /// Code is not searched for in this format, so the whole page counts as code.
-    Unanalyzed,
+    /// Directives of the preprocessor, passthroughs, macros and attributes.
+    Adoc,
     /// Everything but the text of Markdown cells, and in that text, tags and templates.
     Notebook,
     /// The generator is unknown: tags, templates, and what can hardly be anything but MDX code.
@@ -137,9 +138,8 @@ pub fn code_of(rules: CodeRules, file: &str, bytes: &[u8]) -> Vec<Code> {
         DECLARATION.find_iter(&text).for_each(|span| found.add("declaration", span.range()));
         return found.code;
     }
-    if rules == CodeRules::Unanalyzed {
-        found.add("unread", 0..text.len());
-        return found.code;
+    if rules == CodeRules::Adoc {
+        return adoc::code_of(file, bytes);
     }
     if rules == CodeRules::Rst {
         return rst::code_of(rst::SourceKind::Page(file), bytes);
@@ -162,7 +162,7 @@ pub fn code_of(rules: CodeRules, file: &str, bytes: &[u8]) -> Vec<Code> {
             found.addresses(body, &plain);
             found.executed_blocks(body, &plain);
         }
-        CodeRules::Rst | CodeRules::RstPart | CodeRules::Unanalyzed | CodeRules::Notebook => {}
+        CodeRules::Rst | CodeRules::RstPart | CodeRules::Adoc | CodeRules::Notebook => {}
         CodeRules::Markdown(tokens) => found.markdown(body, plain, tokens),
         CodeRules::Unknown => {
             found.markdown(body, plain, ActiveTokens::GENERAL);

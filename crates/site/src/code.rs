@@ -11,7 +11,7 @@ pub fn code_of(layout: &Layout, file: &str, bytes: &[u8]) -> Vec<Code> {
     let rules = match Format::of(file) {
         Format::Mdx => CodeRules::Mdx,
         Format::Rst => CodeRules::Rst,
-        Format::Adoc => CodeRules::Unanalyzed,
+        Format::Adoc => CodeRules::Adoc,
         Format::Notebook => CodeRules::Notebook,
         Format::Markdown if layout.reads_markdown_as_mdx() => CodeRules::Mdx,
         Format::Markdown if layout.generator() == Generator::Plain => CodeRules::Unknown,

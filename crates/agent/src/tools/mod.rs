@@ -220,7 +220,7 @@ pub(crate) fn is_edit(call: &Call) -> bool {
 }
 
 /// Whether a text seems to hold a call of a tool: its name where the usual forms of a call in a text have it.
-pub fn holds_a_call(text: &str) -> bool {
+pub(crate) fn holds_a_call(text: &str) -> bool {
     let names_tool = |rest: &str| {
         let name = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ':' | '=' | '>'));
         let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len());

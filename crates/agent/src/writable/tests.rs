@@ -256,21 +256,25 @@ fn what_a_page_in_restructured_text_includes_is_held_to_its_rules() {
 }
 
 #[test]
-fn pages_in_asciidoc_and_what_they_include_are_not_written() {
+fn pages_in_asciidoc_are_written_without_new_constructs() {
     let site = files(&[
         ("antora.yml", "name: tool\nversion: ~\n"),
-        ("modules/ROOT/pages/a.adoc", "= A\n\ninclude::partial$part.adoc[]\ninclude::example$b.rb[]\n"),
+        (
+            "modules/ROOT/pages/a.adoc",
+            "= A\n\ninclude::partial$part.adoc[]\ninclude::example$b.rb[]\ninclude::example$t.csv[]\n\npass:[<br>]\n",
+        ),
         ("modules/ROOT/partials/part.adoc", "words\n"),
         ("modules/ROOT/examples/b.rb", "b\n"),
+        ("modules/ROOT/examples/t.csv", "a,b\n"),
     ]);
-    for path in [
-        "modules/ROOT/pages/a.adoc",
-        "modules/ROOT/pages/new.adoc",
-        "modules/ROOT/partials/part.adoc",
-        "modules/ROOT/examples/b.rb",
-    ] {
-        assert!(judged(&site, &[], path, Some(b"other words\n")).is_err(), "{path}");
+    let check = |path: &str, text: &str| judged(&site, &[], path, Some(text.as_bytes()));
+    for path in ["pages/a.adoc", "pages/new.adoc", "partials/part.adoc", "examples/t.csv"] {
+        let path = format!("modules/ROOT/{path}");
+        assert_eq!(check(&path, "Other *words*, pass:[<br>]\n"), Ok(()), "{path}");
+        let why = check(&path, "Words.\n\n++++\n<script>f()</script>\n++++\n").expect_err(&path);
+        assert!(why.contains("line 3 holds"), "{why}");
     }
+    check("modules/ROOT/examples/b.rb", "other words\n").expect_err("a program");
 }
 
 #[test]

@@ -359,7 +359,8 @@ async fn a_job_whose_edits_all_failed_is_failed_and_a_follow_up_can_mend_it() {
     assert!(world.pull_requests().await.is_empty());
 
     model.calls("edit", json!({ "path": "setup.md", "old": "Widget", "new": "Gadget" }));
-    model.calls("finish", finish());
+    let (tool, input) = finish("Rename", "Renamed.");
+    model.calls(tool, input);
     world.follows_up(&job, "Try setup.md").await;
     assert_eq!(world.works_on(&job).await.status, JobStatus::Completed);
     assert_eq!(world.pull_requests().await.len(), 1);

@@ -27,6 +27,11 @@ regex!(MARK, r"\.\. +(?:\||([^\s|][^\s]*?) ?::)");
 regex!(SUBSTITUTION, r"\A\.\. +\|[^|\\\s](?:[^|\\\n]*[^|\\\s])?\| +([a-z]+)::(?: |\n|\z)");
 regex!(CODING, r"coding[:=]\s*([-\w.]+)");
 
+/// Whether a formula has TeX commands that do more than typeset it.
+pub(super) fn has_tex_commands(formula: &str) -> bool {
+    addresses::commands(formula).next().is_some()
+}
+
 /// The kind of source that a text is.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SourceKind<'f> {
