@@ -27,5 +27,5 @@ mod subject;
 
 pub use marks::{LONG, Mark};
 pub use quarantine::Quarantine;
-pub use records::Record;
-pub use subject::{Kind, Subject};
+pub use records::SetAsideRecord;
+pub use subject::{Subject, SubjectKind};

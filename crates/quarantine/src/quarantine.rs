@@ -13,7 +13,7 @@ use docent_types::Clock;
 use parking_lot::{Mutex, RwLock};
 
 use crate::marks::{self, Mark, Marks};
-use crate::records::{Record, Records};
+use crate::records::{Records, SetAsideRecord};
 use crate::subject::Subject;
 
 /// Marks what this process works on, and knows what ended processes before. Clones share it. The default one has no
@@ -27,7 +27,7 @@ struct Open {
     clock: Arc<dyn Clock>,
     marks: Arc<Marks>,
     file: PathBuf,
-    known: RwLock<HashMap<String, Record>>,
+    known: RwLock<HashMap<String, SetAsideRecord>>,
     /// The time and the inode of the records that are known, to see that another process has replaced them: the time
     /// alone moves in steps of milliseconds.
     read: Mutex<Option<(SystemTime, u64)>>,
@@ -79,17 +79,17 @@ impl Quarantine {
     }
 
     /// The record of what is set aside under this key.
-    pub fn set_aside(&self, key: &str) -> Option<Record> {
+    pub fn set_aside(&self, key: &str) -> Option<SetAsideRecord> {
         let open = self.0.as_ref().filter(|open| !open.retries.load(Ordering::Relaxed))?;
         open.known.read().get(key).filter(|record| record.is_set_aside).cloned()
     }
 
     /// All that is set aside, the oldest first; nothing while it is tried again.
-    pub fn list(&self) -> Vec<Record> {
+    pub fn list(&self) -> Vec<SetAsideRecord> {
         let Some(open) = self.0.as_ref().filter(|open| !open.retries.load(Ordering::Relaxed)) else {
             return Vec::new();
         };
-        let mut records: Vec<Record> =
+        let mut records: Vec<SetAsideRecord> =
             open.known.read().values().filter(|record| record.is_set_aside).cloned().collect();
         records.sort_by(|a, b| (a.at, &a.subject.key).cmp(&(b.at, &b.subject.key)));
         records
@@ -106,7 +106,7 @@ impl Quarantine {
     ///
     /// # Errors
     /// The records cannot be read or written.
-    pub fn clear(&self, is_meant: impl Fn(&Record) -> bool) -> io::Result<()> {
+    pub fn clear(&self, is_meant: impl Fn(&SetAsideRecord) -> bool) -> io::Result<()> {
         let Some(open) = &self.0 else { return Ok(()) };
         if !open.known.read().values().any(&is_meant) {
             return Ok(());

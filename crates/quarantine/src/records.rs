@@ -9,14 +9,14 @@ use docent_types::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::marks::Blame;
-use crate::subject::{Kind, Subject};
+use crate::subject::{Subject, SubjectKind};
 
 /// Maximum number of records; the oldest are dropped.
 const MOST: usize = 1_000;
 
 /// What was going on when a process ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct SetAsideRecord {
     pub subject: Subject,
     /// How many processes ended during it.
     pub ends: u32,
@@ -28,7 +28,7 @@ pub struct Record {
 
 /// All records by key, in the order in which they were made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Records(Vec<Record>);
+pub(crate) struct Records(Vec<SetAsideRecord>);
 
 impl Records {
     /// Lines that cannot be read are left out: then something is tried once more.
@@ -54,7 +54,7 @@ impl Records {
 
     /// Notes that a process ended during this.
     pub(crate) fn note(&mut self, subject: Subject, blame: Blame, now: Timestamp) {
-        if (subject.kind, blame) == (Kind::Step, Blame::Kill) {
+        if (subject.kind, blame) == (SubjectKind::Step, Blame::Kill) {
             // Who carries out steps counts the attempts that did not end.
             return;
         }
@@ -62,16 +62,16 @@ impl Records {
         let ends = 1 + before.as_ref().map_or(0, |before| before.ends);
         let is_set_aside = before.is_some_and(|before| before.is_set_aside)
             || ends >= 2
-            || (subject.kind, blame) == (Kind::Content, Blame::Certain);
-        self.0.push(Record { subject, ends, is_set_aside, at: now });
+            || (subject.kind, blame) == (SubjectKind::Content, Blame::Certain);
+        self.0.push(SetAsideRecord { subject, ends, is_set_aside, at: now });
         self.0.drain(..self.0.len().saturating_sub(MOST));
     }
 
-    pub(crate) fn retain(&mut self, keep: impl FnMut(&Record) -> bool) {
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&SetAsideRecord) -> bool) {
         self.0.retain(keep);
     }
 
-    pub(crate) fn by_key(&self) -> HashMap<String, Record> {
+    pub(crate) fn by_key(&self) -> HashMap<String, SetAsideRecord> {
         self.0.iter().map(|record| (record.subject.key.clone(), record.clone())).collect()
     }
 }
@@ -82,7 +82,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_millis(5);
 
-    fn is_set_aside(kind: Kind, ends: &[Blame]) -> bool {
+    fn is_set_aside(kind: SubjectKind, ends: &[Blame]) -> bool {
         let subject = Subject { kind, ..Subject::content("docs", "a.md", "1") };
         let mut records = Records::default();
         ends.iter().for_each(|blame| records.note(subject.clone(), *blame, NOW));
@@ -93,16 +93,16 @@ mod tests {
     fn content_is_set_aside_at_once_when_it_is_to_blame_and_else_when_it_happens_again() {
         use Blame::{Abort, Certain, Kill};
         for (kind, ends, expected) in [
-            (Kind::Content, &[Certain][..], true),
-            (Kind::Content, &[Kill], false),
-            (Kind::Content, &[Abort], false),
-            (Kind::Content, &[Kill, Kill], true),
-            (Kind::Content, &[Abort, Kill], true),
-            (Kind::Step, &[Certain], false),
-            (Kind::Step, &[Certain, Certain], true),
-            (Kind::Step, &[Abort, Certain], true),
-            (Kind::Step, &[Kill, Kill, Kill], false),
-            (Kind::Step, &[Certain, Kill], false),
+            (SubjectKind::Content, &[Certain][..], true),
+            (SubjectKind::Content, &[Kill], false),
+            (SubjectKind::Content, &[Abort], false),
+            (SubjectKind::Content, &[Kill, Kill], true),
+            (SubjectKind::Content, &[Abort, Kill], true),
+            (SubjectKind::Step, &[Certain], false),
+            (SubjectKind::Step, &[Certain, Certain], true),
+            (SubjectKind::Step, &[Abort, Certain], true),
+            (SubjectKind::Step, &[Kill, Kill, Kill], false),
+            (SubjectKind::Step, &[Certain, Kill], false),
         ] {
             assert_eq!(is_set_aside(kind, ends), expected, "{kind:?} {ends:?}");
         }

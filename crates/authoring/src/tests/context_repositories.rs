@@ -72,6 +72,8 @@ async fn what_a_job_wrote_into_its_own_branch_is_no_guidance_before_somebody_agr
     let (name, ending) = finish("Rename", "Renamed.");
     model.calls("edit", json!({ "path": "setup.md", "old": "Widget", "new": "Gadget" })).calls(name, ending);
     let world = World::with(Arc::new(model.clone()));
+    // Without the owner's word no agent writes what agents obey.
+    world.projects.0.lock().as_mut().expect("a project").settings.allow_paths = vec!["AGENTS.md".to_owned()];
     let job = world.asks("Write rules").await;
     let ended = world.works_on(&job).await;
     assert_eq!(ended.status, JobStatus::Completed, "{}", message(&ended));

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use docent_quarantine::Record;
+use docent_quarantine::SetAsideRecord;
 use docent_search::{Oddity, Progress, Skipped, Snapshot, Source as _, Stage, Summary};
 use docent_types::{Domain, Project};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -52,7 +52,7 @@ pub(crate) fn blobs(app: &App, project: &Project) -> Result<HashSet<String>, Fai
 fn release(app: &App, project: &Project) -> Result<(), Failure> {
     let blobs = blobs(app, project)?;
     let scope = project.uid.to_string();
-    let is_read = |record: &Record| record.subject.scope == scope || blobs.contains(&record.subject.key);
+    let is_read = |record: &SetAsideRecord| record.subject.scope == scope || blobs.contains(&record.subject.key);
     app.quarantine.clear(is_read).map_err(|error| Failure::new("cannot change what is set aside", error))
 }
 

@@ -6,7 +6,7 @@ use docent_authoring::Docs;
 use docent_forge::ForgeError;
 use docent_jobs::{DeliveryAttempt, Outbox as _};
 use docent_llm::Model as _;
-use docent_quarantine::{Kind, Record};
+use docent_quarantine::{SetAsideRecord, SubjectKind};
 use docent_search::Skipped;
 use docent_types::{Project, error_chain_of, without_os_number};
 use futures::future::join_all;
@@ -122,15 +122,15 @@ fn set_aside(app: &App, project: &Project) -> Vec<Finding> {
     let blobs = blobs(app, project).unwrap_or_default();
     // What has changed since is known no more than by its old blob id.
     let is_there = |key: &str| blobs.contains(key) || key.contains(' ');
-    let finding = |Record { subject, ends, at, .. }: Record| match subject.kind {
-        Kind::Content if subject.scope == scope && is_there(&subject.key) => Some(Finding::bad(
+    let finding = |SetAsideRecord { subject, ends, at, .. }: SetAsideRecord| match subject.kind {
+        SubjectKind::Content if subject.scope == scope && is_there(&subject.key) => Some(Finding::bad(
             format!(
                 "`{}`: {} is set aside: a process ended while it read it ({ends} times, last seen at {at})",
                 project.domain, subject.name
             ),
             format!("change the file, or try it again with `docent index {} --retry`", project.domain),
         )),
-        Kind::Step if subject.scope == project.id.as_str() => Some(Finding::Note(format!(
+        SubjectKind::Step if subject.scope == project.id.as_str() => Some(Finding::Note(format!(
             "`{}`: {}: the server ended {ends} times, last seen at {at}; this step is not tried again",
             project.id, subject.key
         ))),
