@@ -78,6 +78,7 @@ const MAX_SUMMARY_REQUESTS: usize = 2;
 const LONGEST_ANSWER: usize = 400;
 
 const WORDLESS: &str = "The model ended without a word.";
+const SUMMARYLESS: &str = "The model ended without a summary.";
 const CALLS_AS_TEXT: &str = "The model wrote its tool calls into its text, in a form that is not read. Set `text_tool_calls = \
                              true` for it in the configuration, then send the instruction again. If it is set, use a \
                              model that keeps to the form of a call.";
@@ -172,6 +173,9 @@ fn finish_of(finish: &AcceptedFinish<'_>, failed_edits: Option<FailedEdits<'_>>)
         summary.push_str(if summary.is_empty() { "" } else { "\n\n" });
         summary.push_str(more);
     }
+    if summary.is_empty() && words.is_empty() {
+        summary = SUMMARYLESS.to_owned();
+    }
     Finish { outcome, title, summary, words }
 }
 
@@ -187,7 +191,8 @@ fn is_about_the_call(text: &str) -> bool {
 fn nothing_changed(failed_edits: Option<FailedEdits<'_>>) -> Finish {
     let mut summary = "Nothing was changed: every edit that the model tried failed.".to_owned();
     if let Some(line) = failed_edits.and_then(|failed| failed.answer.lines().find(|line| !line.trim().is_empty())) {
-        summary.push_str(&format!("\n\nThe last one: {}", cut_at(line.trim(), LONGEST_ANSWER)));
+        let line = cut_at(line.trim(), LONGEST_ANSWER);
+        summary.push_str(&format!("\n\nThe last one: {}.", line.trim_end_matches('.')));
     }
     Finish::without_title(FinishOutcome::Failed, summary)
 }

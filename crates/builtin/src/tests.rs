@@ -95,6 +95,7 @@ async fn each_instruction_is_one_call_and_the_end_is_a_report() {
         json!({
             "outcome": "done",
             "title": "Replace \"Acme\" with \"Zenith\" and one more",
+            "tells_failures": true,
             "summary": "- replace_text done.\n- fix_links done.",
         })
     );

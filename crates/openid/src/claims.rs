@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    fn claims(value: Value) -> Claims {
+    fn claims(value: &Value) -> Claims {
         Claims::parse(value.to_string().as_bytes()).expect("an object")
     }
 
@@ -85,11 +85,11 @@ mod tests {
             (json!({ "owner": true }), &[]),
             (json!(7), &[]),
         ] {
-            let found = claims(json!({ "groups": value })).groups("groups");
+            let found = claims(&json!({ "groups": value })).groups("groups");
             assert_eq!(found.expect("the claim is there"), groups, "{value}");
         }
-        assert_eq!(claims(json!({ "groups": ["a"] })).groups("roles"), None);
-        assert_eq!(claims(json!({ "groups": null })).groups("groups"), None);
+        assert_eq!(claims(&json!({ "groups": ["a"] })).groups("roles"), None);
+        assert_eq!(claims(&json!({ "groups": null })).groups("groups"), None);
     }
 
     #[test]
@@ -99,7 +99,7 @@ mod tests {
             (json!({ "name": null, "email": ["a@b.c"], "preferred_username": " ", "name#ja": "エイダ" }), &["エイダ"]),
             (json!({}), &[]),
         ] {
-            assert_eq!(claims(value.clone()).names(), names, "{value}");
+            assert_eq!(claims(&value).names(), names, "{value}");
         }
     }
 

@@ -198,7 +198,7 @@ async fn waiting_for_a_model_counts_and_the_work_is_kept_though_it_says_nothing_
     let job = world.asks(RENAME).await;
     let ended = world.works_and_waits(&job).await;
     assert_eq!(ended.status, JobStatus::Completed, "{}", message(&ended));
-    assert!(message(&ended).contains("5 minutes were over"), "{}", message(&ended));
+    assert!(message(&ended).contains("5 minutes would be over"), "{}", message(&ended));
     assert!(model.requests().len() < 7, "{} requests", model.requests().len());
     assert!(world.text(&job.source.branch, "docs/setup.md").await.contains("Gadget"));
 }

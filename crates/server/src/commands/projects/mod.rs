@@ -230,8 +230,8 @@ mod tests {
         assert_eq!(
             listed(&project),
             "acme                  acme                  local   main  /srv/acme.git\n    docs in   docs\n    \
-             context   api=https://example.com/api.git\n    may edit  scripts/**  *.json\n    commits   by Docs Bot \
-             <docs@example.com>\n    commits   signed off"
+             context   api=https://example.com/api.git\n    may edit  scripts/**  *.json\n    code in   \
+             guides/*.mdx\n    commits   by Docs Bot <docs@example.com>\n    commits   signed off"
         );
         let shown = json!(ProjectBody::from(&project));
         assert_eq!(
