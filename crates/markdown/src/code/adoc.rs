@@ -46,9 +46,15 @@ regex!(RUN_PICTURE, r"(?i)(?:\bopt(?:ion)?s\s*=|%)[^\]]*\b(?:inline|interactive)
 regex!(WHOLE, r"\+\+\+.*?\+\+\+|\$\$.*?\$\$|[A-Za-z_][\w-]*::?[^\s\[\]]*\[[^\[\]]*\]");
 // In the text without escapes and references.
 regex!(HANDLER, r"(?i)(?:^|[^\w-])(?:on[a-z]{3,}|srcdoc|formaction)\s*=");
+// The same at the end of a line: the `=` may stand on the next one.
+regex!(LAST_WORD, r"(?i)(?:^|[^\w-])(on[a-z]{3,}|srcdoc|formaction)\s*$");
 regex!(SCHEME, r"(?i)(?:j\s?a\s?v\s?a|v\s?b|l\s?i\s?v\s?e)\s?s\s?c\s?r\s?i\s?p\s?t\s*:|data\s*:\s*[a-z]+/[a-z+]+");
 regex!(FORMULA, r"(?i)\b(?:stem|latexmath|asciimath)\b");
 regex!(TITLE_HEAD, r"\A\u{feff}?(?:---|;;;|\+\+\+|\{)\s*\n");
+
+/// English words that look like the names of event handlers.
+const NO_HANDLERS: [&str; 10] =
+    ["onboard", "onboarded", "onboarding", "ongoing", "online", "onscreen", "onset", "onsite", "onward", "onwards"];
 
 /// The constructs of a page, in the order of their beginnings.
 pub(super) fn code_of(file: &str, bytes: &[u8]) -> Vec<Code> {
@@ -274,7 +280,9 @@ fn active(line: &str, has_formulas: bool) -> Option<&'static str> {
         return Some("picture");
     }
     let read = as_read(line);
-    if HANDLER.is_match(&read) {
+    let ends_in_handler =
+        LAST_WORD.captures(&read).is_some_and(|found| !NO_HANDLERS.contains(&found[1].to_lowercase().as_str()));
+    if HANDLER.is_match(&read) || ends_in_handler {
         return Some("handler");
     }
     let has_link = line.contains("link");

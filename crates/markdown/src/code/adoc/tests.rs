@@ -93,6 +93,8 @@ fn what_is_active_is_a_construct_wherever_it_stands() {
         "[caption=\"<b>\"]\n.T\nhi",
         "[{x}]\nhi",
         "[a\" onclick=\"f()]#x#",
+        "[a\" onclick\n=\"f()]#x#",
+        "[a\"\nonclick\n= f() \"]*x*",
         "[.a]#x# [onmouseover=f()//]*a*",
         "link:++a\" onclick=\"f()++[x]",
         "image:a\"onerror=\"f()[x]",
