@@ -3,6 +3,7 @@
 //! Its output goes to a file, which is shown when the suite has ended.
 
 use std::fs::File;
+use std::path::Path;
 use std::process::Stdio;
 
 use tempfile::TempDir;
@@ -22,12 +23,12 @@ const OUTPUT: &str = "output";
 const RESULT: &str = "result.json";
 
 impl Beside {
-    /// Starts the suite with what is built.
-    pub(crate) fn start(suite: Suite, install: bool) -> Result<Self, String> {
+    /// Starts the suite with what is built. `program` is this program.
+    pub(crate) fn start(program: &Path, suite: Suite, install: bool) -> Result<Self, String> {
         let fault = |error: std::io::Error| format!("could not start the suite {}: {error}", suite.name());
         let folder = tempfile::tempdir().map_err(fault)?;
         let output = File::create(folder.path().join(OUTPUT)).map_err(fault)?;
-        let mut command = Command::new(std::env::current_exe().map_err(fault)?);
+        let mut command = Command::new(program);
         command.args(["test", "--built", "--only", suite.name()]).args(install.then_some("--install"));
         command.arg("--result").arg(folder.path().join(RESULT)).stdin(Stdio::null());
         command.stdout(output.try_clone().map_err(fault)?).stderr(output);

@@ -50,6 +50,8 @@ impl Options {
 
 pub(crate) async fn run(options: &Options, stop: &mut StopSignal) -> Result<ExitCode, String> {
     let workspace = Workspace::read()?;
+    // Asked before the build, which may put a new file in this program's place: Linux then calls the old one deleted.
+    let program = std::env::current_exe().map_err(|error| format!("could not find this program: {error}"))?;
     let mut suites = Suites::new(&workspace, options.install, options.built);
     let mut summary = Summary::default();
     // The generators of sites keep one core busy: they run beside the suites that compile, and before those that
@@ -61,7 +63,7 @@ pub(crate) async fn run(options: &Options, stop: &mut StopSignal) -> Result<Exit
             && options.runs(Suite::Sites)
             && suites.build(stop).await? == Outcome::Passed
         {
-            sites = Some(Beside::start(Suite::Sites, options.install)?);
+            sites = Some(Beside::start(&program, Suite::Sites, options.install)?);
         }
         summary.results.push(match sites.take_if(|_| suite == Suite::Sites) {
             Some(sites) => sites.result(stop).await?,
