@@ -3,15 +3,19 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use docent_types::{Timestamp, is_unprintable};
+use docent_types::{Timestamp, is_invisible, is_unprintable};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_security::skeleton;
 use uuid::Uuid;
 
 use crate::identity::Identity;
 use crate::password::PasswordHash;
 
 const MAX_NAME_CHARS: usize = 100;
+/// Maximum length of a name that gets a number behind it, in characters.
+const MAX_NUMBERED_NAME_CHARS: usize = 90;
 
 /// What an operator may do. Each role may do what the ones before it may: `role >= OperatorRole::Editor`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -73,14 +77,18 @@ impl fmt::Display for OperatorId {
     }
 }
 
-/// The name an operator signs in with. Two names that differ in letter case only are the same name.
+/// The name an operator signs in with. Two names are the same that look alike: those that differ only in letter case, in
+/// the width of their letters, in letters of another script that look the same, or in characters that are not seen.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct OperatorName(String);
 
 /// The text is not a valid name.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("a name has 1 to 100 characters and no control characters: give one such as `Ann Meyer` or `ann@example.com`")]
+#[error(
+    "a name has 1 to 100 characters that are seen, and no control characters: give one such as `Ann Meyer` or \
+     `ann@example.com`"
+)]
 pub struct NameError;
 
 impl OperatorName {
@@ -88,8 +96,16 @@ impl OperatorName {
     pub fn parse(text: &str) -> Result<Self, NameError> {
         let name = text.trim();
         let is_valid = (1..=MAX_NAME_CHARS).contains(&name.chars().count())
-            && !name.contains(|c| c == '\t' || c == '\n' || is_unprintable(c));
+            && !name.contains(|c| c == '\t' || c == '\n' || is_unprintable(c))
+            && !folded(name).is_empty();
         if is_valid { Ok(Self(name.to_owned())) } else { Err(NameError) }
+    }
+
+    /// A name, the same with a 2 behind it, with a 3, …
+    pub fn numbered(base: &str) -> impl Iterator<Item = Self> {
+        let short: String = base.chars().take(MAX_NUMBERED_NAME_CHARS).collect();
+        let numbered = (2_u32..).filter_map(move |number| Self::parse(&format!("{short} {number}")).ok());
+        Self::parse(base).into_iter().chain(numbered)
     }
 
     /// The name in its original letter case.
@@ -97,10 +113,30 @@ impl OperatorName {
         &self.0
     }
 
-    /// The lower-case form, by which names are compared.
+    /// The form by which names are compared. It is no name to show: Cyrillic and Greek letters become Latin ones.
     pub fn folded(&self) -> String {
-        self.0.to_lowercase()
+        folded(&self.0)
     }
+}
+
+fn folded(name: &str) -> String {
+    let seen = name.nfkd().filter(|c| !is_invisible(*c));
+    let lower: String = seen.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
+    let folded: String = lower.nfkd().map(look_alike).collect();
+    folded.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The ASCII character in lower case that a character, itself in lower case, looks like in either case; else the
+/// character itself. ASCII characters stay what they are, though `m` may look like `rn`.
+fn look_alike(c: char) -> char {
+    let ascii = |c: char| {
+        let mut buffer = [0; 4];
+        let mut skeleton = skeleton(c.encode_utf8(&mut buffer)).fuse();
+        skeleton.next().filter(|first| first.is_ascii() && skeleton.next().is_none())
+    };
+    let upper = || c.to_uppercase().next().and_then(ascii);
+    let alike = if c.is_ascii() { None } else { ascii(c).or_else(upper) };
+    alike.map_or(c, |c| c.to_ascii_lowercase())
 }
 
 impl PartialEq for OperatorName {
@@ -204,7 +240,42 @@ mod tests {
         assert_eq!(name("Jörg").to_string(), "Jörg");
     }
 
+    #[test]
+    fn names_that_look_alike_are_one() {
+        let name = |text| OperatorName::parse(text).expect("a name");
+        for (one, other) in [
+            ("Ann", "Ａｎｎ"),
+            ("ann", "\u{430}nn"),
+            ("Bob", "\u{412}ob"),
+            ("Bob", "\u{432}ob"),
+            ("paul", "\u{3c1}aul"),
+            ("Ann Meyer", "Ann\u{200b} Me\u{ad}yer"),
+            ("Ann Meyer", "Ann\u{a0} Meyer"),
+            ("Jo\u{308}rg", "J\u{f6}rg"),
+            ("ΝΙΚΟΣ", "νικος"),
+            ("Straße", "STRASSE"),
+        ] {
+            assert_eq!(name(one), name(other), "{one} {other}");
+        }
+        for (one, other) in
+            [("Marno", "Mamo"), ("ann1", "annl"), ("Анна", "Инна"), ("søren", "soren"), ("日本", "日木")]
+        {
+            assert_ne!(name(one), name(other), "{one} {other}");
+        }
+        for unseen in ["\u{200b}", "\u{ad}\u{2060}", "\u{3164}"] {
+            assert_eq!(OperatorName::parse(unseen), Err(NameError), "{unseen:?}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn letter_case_never_matters(text: String) {
+            let (one, other) = (OperatorName::parse(&text), OperatorName::parse(&text.to_uppercase()));
+            if let (Ok(one), Ok(other)) = (one, other) {
+                prop_assert_eq!(one, other);
+            }
+        }
+
         #[test]
         fn a_name_is_read_back(text: String) {
             if let Ok(name) = OperatorName::parse(&text) {

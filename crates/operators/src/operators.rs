@@ -25,8 +25,6 @@ use crate::token::{LinkToken, SessionToken, TokenHash};
 const ATTEMPT_WINDOW: Duration = Duration::from_secs(15 * 60);
 const MAX_ATTEMPTS_PER_ACCOUNT: u32 = 10;
 const MAX_ATTEMPTS_PER_ADDRESS: u32 = 30;
-/// Maximum number of characters of a name from a provider that are kept when a number must be appended.
-const MAX_NUMBERED_NAME_CHARS: usize = 90;
 /// Maximum number of rows that are deleted at once, of each kind.
 const FORGET_BATCH_ROWS: usize = 500;
 
@@ -322,16 +320,11 @@ impl Operators {
     async fn free_name(&self, claims: &IdentityClaims) -> Result<OperatorName, StoreError> {
         let base_name = claims.names.iter().find_map(|name| OperatorName::parse(name).ok());
         let base_name = base_name.map_or_else(|| "somebody".to_owned(), |name| name.as_str().to_owned());
-        let mut number = 1_u32;
+        let mut names = OperatorName::numbered(&base_name);
         loop {
-            let numbered = if number == 1 {
-                base_name.clone()
-            } else {
-                format!("{} {number}", base_name.chars().take(MAX_NUMBERED_NAME_CHARS).collect::<String>())
-            };
-            match OperatorName::parse(&numbered) {
-                Ok(name) if self.store.by_name(&name).await?.is_none() => return Ok(name),
-                _ => number += 1,
+            match names.next() {
+                Some(name) if self.store.by_name(&name).await?.is_none() => return Ok(name),
+                _ => {}
             }
         }
     }

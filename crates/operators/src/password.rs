@@ -52,7 +52,7 @@ pub enum PasswordError {
 
 /// Checks a password for an operator of this name.
 pub(crate) fn check(password: &str, name: &OperatorName) -> Result<(), PasswordError> {
-    if password.trim().to_lowercase() == name.folded() {
+    if OperatorName::parse(password).is_ok_and(|password| password == *name) {
         return Err(PasswordError::IsName);
     }
     match password.chars().count() {

@@ -7,6 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::OpenError;
+use crate::operators;
 use crate::process_lock::retry_lock;
 
 /// One script per version, in order; `user_version` counts those that were run. A released script is never changed.
@@ -29,7 +30,11 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/16.sql"),
     include_str!("schema/17.sql"),
     include_str!("schema/18.sql"),
+    include_str!("schema/19.sql"),
 ];
+
+/// The script behind which the names of operators are folded anew.
+const NAMES_FOLDED: usize = 19;
 
 /// "Docn": marks the file as a Docent database.
 const APPLICATION: i32 = 0x446f_636e;
@@ -170,6 +175,9 @@ fn migrate(connection: &mut Connection, path: &Path, scripts: &[&str]) -> Result
     let found = read_version(&transaction, path, scripts.len())?;
     for script in &scripts[found..] {
         transaction.execute_batch(script).map_err(failed)?;
+    }
+    if (found..scripts.len()).contains(&(NAMES_FOLDED - 1)) {
+        operators::fold_names(&transaction).map_err(failed)?;
     }
     mark(&transaction).map_err(failed)?;
     transaction
@@ -436,6 +444,27 @@ mod tests {
         let rows: Vec<(String, i64)> = rows.collect::<Result<_, _>>().expect("reads");
         let expected = [("c", 500), ("a", 1_795_000_000_000), ("b", 1_795_000_000_007)];
         assert_eq!(rows, expected.map(|(id, at)| (id.to_owned(), at)));
+    }
+
+    #[test]
+    fn operators_of_the_eighteenth_version_whose_names_look_alike_get_a_number() {
+        let (_folder, path) = fresh();
+        make(&path).expect("makes");
+        let mut connection = connect(&path).expect("opens");
+        migrate(&mut connection, &path, &MIGRATIONS[..18]).expect("is a database of the eighteenth version");
+        let insert = "INSERT INTO operators (id, name, folded, role, password, created_at)
+            VALUES (?1, ?2, lower(?2), 'viewer', '', unicode(?1))";
+        for (at, name) in [(1_u8, "ann"), (2, "\u{430}nn"), (3, "ann 2"), (4, "\u{ff22}ob")] {
+            connection.execute(insert, ([at], name)).expect("writes");
+        }
+        drop(connection);
+        let connection = open_for_writing(&path).expect("opens and migrates");
+        let mut select =
+            connection.prepare("SELECT name, folded FROM operators ORDER BY created_at").expect("prepares");
+        let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("reads");
+        let rows: Vec<(String, String)> = rows.collect::<Result<_, _>>().expect("reads");
+        let expected = [("ann", "ann"), ("\u{430}nn 3", "ann 3"), ("ann 2", "ann 2"), ("\u{ff22}ob", "bob")];
+        assert_eq!(rows, expected.map(|(name, folded)| (name.to_owned(), folded.to_owned())));
     }
 
     #[test]

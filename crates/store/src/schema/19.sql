@@ -1,0 +1,1 @@
+-- Operators' names are compared by how they look. `folded` is computed anew by the program, which knows the letters.
