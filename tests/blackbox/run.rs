@@ -105,6 +105,34 @@ fn a_file_that_is_no_document_is_changed_where_its_owner_allows_it() {
 }
 
 #[test]
+fn the_command_that_a_message_prints_allows_what_was_left() {
+    let installation = Installation::new();
+    let pages = [
+        ("docs.json", "{\"name\": \"Acme\", \"navigation\": [\"index\", \"it's\"]}\n"),
+        ("index.mdx", "# Widget\n\nA widget.\n"),
+        ("it's.mdx", "# It\n\nA parcel.\n"),
+        ("package.json", "{\"name\": \"widget\"}\n"),
+    ];
+    let repository = installation.repository("docs", &pages);
+    let chores = "Replace \"widget\" with \"gadget\"\nReplace \"widget\" with \"gadget\" in package.json\n\
+                  Set title to \"<i>It</i>\" in \"it's.mdx\"";
+    let left = run(&installation, repository.path(), &[chores, "--json"]).json();
+    assert_eq!(left["files"].as_array().map(Vec::len), Some(1), "{left:#}");
+    let message = left["message"].as_str().unwrap_or_default();
+    let (_, command) = message.split_once("The owner can allow it: `").expect(message);
+    let command = command.split('`').next().unwrap_or_default();
+    assert!(command.contains("--allow-path 'package.json'") && command.contains("--allow-code"), "{command}");
+    let line = command.replacen("docent", &docent_tests::binary::docent().display().to_string(), 1);
+    let mut shell = Command::new("sh");
+    let done = shell.arg("-c").arg(&line).current_dir(installation.root()).output().expect("start sh");
+    let done = Finished::from(done).json();
+    let files = done["files"].as_array().expect("files").iter().map(|file| file["path"].clone()).collect::<Vec<_>>();
+    assert_eq!(files, ["index.mdx", "it's.mdx", "package.json"], "{done:#}");
+    let message = done["message"].as_str().unwrap_or_default();
+    assert!(!message.contains("--allow-"), "{message}");
+}
+
+#[test]
 fn a_branch_that_is_there_is_continued_and_only_what_is_new_is_told() {
     let installation = Installation::new();
     let repository = installation.repository("docs", PAGES);

@@ -56,7 +56,7 @@ pub use call::{ModelReply, call_model};
 pub use compaction::{Compaction, compacted};
 pub use docs_search::DocsSearch;
 pub use files::{EditableTree, MemoryFiles, Refused};
-pub use next::{Finish, FinishOutcome, Step, next};
+pub use next::{Finish, FinishOutcome, Step, next, says_calls_as_text};
 pub use secrets::{Secret, secrets};
 pub use todos::{planned, todos};
 pub use tools::{Diverged, replay, run_tools, specs, tool_names};

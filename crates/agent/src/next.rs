@@ -16,6 +16,7 @@
 //! ```
 
 use docent_llm::Request;
+use docent_markdown::regex;
 use docent_types::{Message, TodoStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -27,7 +28,7 @@ use crate::tools::{FAILED_EDITS, FINISH, changed_nothing, holds_a_call, remainin
 use crate::transcript::{AcceptedFinish, Call, Transcript, TranscriptEntry};
 use crate::turn_history::{FailedEdits, ForcedEnd, TurnHistory};
 use crate::turn_settings::TurnSettings;
-use crate::writable::{NOT_ALLOWED, TO_MODEL};
+use crate::writable::{NOT_ALLOWED, REMEDY};
 
 /// The next step.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,6 +83,11 @@ const SUMMARYLESS: &str = "The model ended without a summary.";
 const CALLS_AS_TEXT: &str = "The model wrote its tool calls into its text, in a form that is not read. Set `text_tool_calls = \
                              true` for it in the configuration, then send the instruction again. If it is set, use a \
                              model that keeps to the form of a call.";
+
+/// Whether the final message of a job says that its model wrote calls as text where they are not read.
+pub fn says_calls_as_text(message: &str) -> bool {
+    message.contains(CALLS_AS_TEXT)
+}
 
 /// The next step of a transcript.
 pub fn next(transcript: &Transcript, settings: &TurnSettings) -> Step {
@@ -218,30 +224,57 @@ impl Finish {
     }
 }
 
-/// Adds the places that an agent may not write, and what would allow them, to a summary that does not tell of them.
-/// A file that was written after it was refused is not told of.
+/// Adds the places that an agent may not write to a summary that does not tell of them, and the one command that would
+/// allow them all. A file that was written after it was refused is not told of.
 fn add_refusals(finish: &mut Finish, turn: &[TranscriptEntry]) {
-    let mut left: Vec<&str> = Vec::new();
+    // The places of each answer, and the command that it names.
+    let mut refusals: Vec<(Vec<&str>, Option<&str>)> = Vec::new();
     for result in turn.iter().flat_map(|entry| match entry {
         TranscriptEntry::Results { results, .. } => results.as_slice(),
         _ => &[],
     }) {
         let (done, refused) = result.output.split_once(NOT_ALLOWED).unwrap_or((&result.output, ""));
         if !result.is_error {
-            left.retain(|line| line.split('`').nth(1).is_none_or(|path| !done.contains(&format!("`{path}`"))));
+            let is_left = |line: &&str| line.split('`').nth(1).is_none_or(|path| !done.contains(&format!("`{path}`")));
+            refusals.iter_mut().for_each(|(places, _)| places.retain(is_left));
         }
-        left.extend(refused.lines().map(str::trim).filter(|line| !line.is_empty()));
+        let (places, command) = refused.split_once(REMEDY).unwrap_or((refused, ""));
+        let command = command.strip_prefix('`').and_then(|rest| rest.rsplit_once('`'));
+        let places = places.lines().filter(|line| line.starts_with("- ")).collect();
+        refusals.push((places, command.map(|(command, _)| command)));
     }
-    left.retain(|line| !finish.summary.contains(line));
-    if left.iter().any(|line| line.starts_with("- ")) {
-        let mut lines: Vec<&str> = Vec::new();
-        for line in left.into_iter().map(|line| line.strip_prefix(TO_MODEL).unwrap_or(line)) {
-            if !lines.contains(&line) {
-                lines.push(line);
+    refusals.retain(|(places, _)| !places.is_empty());
+    let mut left: Vec<&str> = Vec::new();
+    for place in refusals.iter().flat_map(|(places, _)| places) {
+        if !left.contains(place) && !finish.summary.contains(place) {
+            left.push(place);
+        }
+    }
+    if !left.is_empty() {
+        finish.summary.push_str(&format!("\n\n{NOT_ALLOWED}\n\n{}", left.join("\n")));
+    }
+    let commands: Vec<&str> = refusals.iter().filter_map(|(_, command)| *command).collect();
+    if let Some(command) = merged(&commands).filter(|command| !finish.summary.contains(command)) {
+        finish.summary.push_str(&format!("\n\n{REMEDY}`{command}`"));
+    }
+}
+
+/// One command with the options of all: each names the files of one answer, and an option that is given again replaces
+/// what it was given before.
+fn merged(commands: &[&str]) -> Option<String> {
+    regex!(OPTIONS, r"(?: --allow-(?:path|code) '(?:[^']|'\\'')*')+\z");
+    regex!(OPTION, r" --allow-(?:path|code) '(?:[^']|'\\'')*'");
+    let mut options: Vec<&str> = Vec::new();
+    for found in commands.iter().filter_map(|command| OPTIONS.find(command)) {
+        for option in OPTION.find_iter(found.as_str()).map(|option| option.as_str()) {
+            if !options.contains(&option) {
+                options.push(option);
             }
         }
-        finish.summary.push_str(&format!("\n\n{NOT_ALLOWED}\n\n{}", lines.join("\n")));
     }
+    options.sort_by_key(|option| option.starts_with(" --allow-code"));
+    let first = commands.first()?;
+    Some(format!("{}{}", OPTIONS.replace(first, ""), options.concat()))
 }
 
 /// The end of a turn that the model did not end.

@@ -430,8 +430,8 @@ pub fn refused_change(
 /// The heading of what was refused, in the answer of a tool.
 pub(crate) const NOT_ALLOWED: &str = "Not allowed:";
 
-/// What the model is told, and nobody else.
-pub(crate) const TO_MODEL: &str = "Leave it to people and say so in the summary. ";
+/// The beginning of the line that names the command.
+pub(crate) const REMEDY: &str = "The owner can allow it: ";
 
 /// What was refused, one line each, and the command that would allow it.
 pub(crate) fn refused(refusals: &[Refusal], allowances: &Allowances) -> String {
@@ -440,8 +440,7 @@ pub(crate) fn refused(refusals: &[Refusal], allowances: &Allowances) -> String {
         refusals.iter().filter_map(|refusal| Some((refusal.path.as_str(), refusal.remedy?))).collect();
     let mut text = format!("{NOT_ALLOWED}\n\n{}", lines.join("\n"));
     if !remedies.is_empty() {
-        let command = allowances.command_for(&remedies);
-        text.push_str(&format!("\n\n{TO_MODEL}The owner can allow it: `{command}`"));
+        text.push_str(&format!("\n\n{REMEDY}`{}`", allowances.command_for(&remedies)));
     }
     text
 }

@@ -144,7 +144,9 @@ impl<'a> NewestTurn<'a> {
         let mut not_done = Vec::new();
         for (chore, answer) in self.chores.iter().zip(&self.done) {
             if answer.is_error {
-                not_done.push(format!("- `{chore}`: {}", item(answer.output)));
+                // The command that would allow it is told once, at the end of the job.
+                let why = answer.output.split("\n\nThe owner can allow it: ").next().unwrap_or_default();
+                not_done.push(format!("- `{chore}`: {}", item(why)));
             } else {
                 done.push(format!("- {}", item(answer.output)));
             }

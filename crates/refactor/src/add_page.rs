@@ -1,5 +1,6 @@
 //! Adds a page with a title and an outline.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use docent_markdown::{Format, folder};
@@ -26,8 +27,9 @@ pub fn add_page(
     outline: &[OutlineHeading],
 ) -> Result<Refactored, RefactorError> {
     let site = Site::read(tree);
-    let like = format!("index.{}", usual_ending(&site, path));
-    let file = page_path(&site, path, &like)?;
+    let path = new_page_path(&site, path);
+    let like = format!("index.{}", usual_ending(&site, &path).unwrap_or("mdx"));
+    let file = page_path(&site, &path, &like)?;
     if !site.layout().holds_pages(&file) {
         return Err(RefactorError::BadPath { path: file, why: "the site serves no pages from there" });
     }
@@ -108,8 +110,29 @@ fn in_adoc(title: &str, outline: &[OutlineHeading]) -> String {
     text
 }
 
+/// Endings of pages in Markdown.
+const MARKDOWN: [&str; 3] = ["md", "mdx", "markdown"];
+
+/// The path of a page to be made, with the ending that the site's pages have: where a path has none, and where it has one
+/// of Markdown that no page of the site has. Any other path stays as it is.
+pub fn new_page_path<'p>(site: &Site, path: &'p str) -> Cow<'p, str> {
+    let Some(usual) = usual_ending(site, path) else { return Cow::Borrowed(path) };
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match name.rsplit_once('.') {
+        None if !name.is_empty() => Cow::Owned(format!("{path}.{usual}")),
+        Some((_, ending)) if MARKDOWN.contains(&ending) && MARKDOWN.contains(&usual) && !has_pages(site, ending) => {
+            Cow::Owned(format!("{}{usual}", &path[..path.len() - ending.len()]))
+        }
+        _ => Cow::Borrowed(path),
+    }
+}
+
+fn has_pages(site: &Site, ending: &str) -> bool {
+    site.files().any(|file| site.is_page(file) && file.rsplit_once('.').is_some_and(|(_, other)| other == ending))
+}
+
 /// The most common extension of pages: in the same folder, else in the site.
-fn usual_ending(site: &Site, path: &str) -> String {
+fn usual_ending<'s>(site: &'s Site, path: &str) -> Option<&'s str> {
     let beside = folder(path.trim_start_matches('/'));
     let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
     let is_written = |file: &&str| site.is_page(file) && Format::of(file) != Format::Notebook;
@@ -119,7 +142,7 @@ fn usual_ending(site: &Site, path: &str) -> String {
         count.0 += usize::from(folder(file) == beside);
         count.1 += 1;
     }
-    counts.into_iter().max_by_key(|(ending, count)| (*count, *ending)).map_or("mdx", |(ending, _)| ending).to_owned()
+    counts.into_iter().max_by_key(|(ending, count)| (*count, *ending)).map(|(ending, _)| ending)
 }
 
 /// Escapes the text of a heading for MDX.

@@ -23,7 +23,7 @@ mod selection;
 use docent_site::{ChangedTree, GlobError, Site};
 use thiserror::Error;
 
-pub use add_page::{OutlineHeading, add_page};
+pub use add_page::{OutlineHeading, add_page, new_page_path};
 pub use delete_page::delete_page;
 pub use descriptions::{add_descriptions, add_titles};
 pub use edit::{Change, TextEdit, apply};

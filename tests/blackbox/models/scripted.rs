@@ -190,3 +190,54 @@ fn a_server_that_is_killed_during_a_reply_takes_only_that_step_again() {
     assert_eq!(requests[1].body, requests[2].body, "the step was asked for again, word by word");
     assert_eq!(site.repository.branches(), [branch(&job)]);
 }
+
+#[test]
+fn a_model_that_writes_its_calls_as_text_is_told_of_the_setting_that_reads_them() {
+    let model = ModelServer::start();
+    let text = "<tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\": \"index.mdx\"}}\n</tool_call>";
+    model.replies_with(move |_| Reply::text(text));
+    let site = site_on(&model, Wire::OpenAi, &[]);
+    let agent = site.agent();
+    let job = agent.create(PROMPT);
+    let job = agent.reaches(id(&job), "failed");
+    assert!(job["message"].as_str().is_some_and(|why| why.contains("`text_tool_calls = true`")), "{job:#}");
+
+    let doctor = |more: &[(&str, &str)]| {
+        let mut command = site.installation.command(["doctor"]);
+        let command = command.arg("--data").arg(site.installation.data()).envs(model.configures(Wire::OpenAi));
+        let finished: docent_tests::Finished =
+            command.envs(more.iter().copied()).output().expect("start docent").into();
+        finished.stdout
+    };
+    let told = doctor(&[]);
+    for said in ["`sonnet` wrote its tool calls into its text", id(&job), "`models.sonnet.text_tool_calls = true`"] {
+        assert!(told.contains(said), "{said}: {told}");
+    }
+    let told = doctor(&[("DOCENT_MODELS__SONNET__TEXT_TOOL_CALLS", "true")]);
+    assert!(!told.contains("into its text"), "{told}");
+}
+
+#[test]
+fn a_new_page_takes_the_ending_of_the_sites_pages() {
+    let model = ModelServer::start();
+    let text = "---\ntitle: Refunds\n---\n\nA refund takes a day.\n";
+    for path in ["guides/refunds", "guides/refunds.md"] {
+        model.replies(Reply::calls("write", &json!({ "path": path, "content": text })));
+    }
+    model.replies(Reply::calls("add_page", &json!({ "path": "guides/returns.md", "title": "Returns" })));
+    model.replies(Reply::calls("finish", &finish()));
+    let site = site_on(&model, Wire::OpenAi, &[]);
+    let agent = site.agent();
+    let job = agent.create(PROMPT);
+    let job = agent.reaches(id(&job), "completed");
+    let requests = model.requests();
+    let answer = |request: usize| requests[request].answers()[0].text.clone();
+    assert!(answer(1).contains("a page there is `guides/refunds.mdx`"), "{}", answer(1));
+    assert!(answer(2).contains("Made `guides/refunds.mdx`"), "{}", answer(2));
+    assert!(answer(3).contains("Added `guides/returns.mdx`"), "{}", answer(3));
+    let changed = site.repository.changed_files(branch(&job));
+    assert!(
+        ["guides/refunds.mdx", "guides/returns.mdx"].iter().all(|page| changed.contains(&(*page).to_owned())),
+        "{changed:?}"
+    );
+}

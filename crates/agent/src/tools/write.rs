@@ -1,5 +1,7 @@
 //! `write`: writes a complete file.
 
+use docent_refactor::new_page_path;
+use docent_site::{Site, has_page_ending};
 use serde::Deserialize;
 
 use super::{OfferedTo, Tool, object, text};
@@ -36,8 +38,19 @@ fn run(WriteArguments { path, content }: WriteArguments, workbench: &mut Workben
 /// Writes this text as the complete content of a file.
 pub(super) fn write(workbench: &mut Workbench<'_>, path: &str, content: String) -> CallResult {
     let path = workbench.path(path)?;
-    let is_new = workbench.tree().read(&path).is_none();
     let lines = content.lines().count();
-    workbench.write(&path, content.into_bytes())?;
-    Ok(format!("{} `{path}`, {lines} lines.", if is_new { "Made" } else { "Replaced" }))
+    if workbench.tree().read(&path).is_some() {
+        workbench.write(&path, content.into_bytes())?;
+        return Ok(format!("Replaced `{path}`, {lines} lines."));
+    }
+    let named = new_page_path(&Site::read(workbench.tree()), &path).into_owned();
+    if !has_page_ending(&path) {
+        // It may be a file that the project allows.
+        let made = workbench.write(&path, content.into_bytes());
+        let hint = if named == path { String::new() } else { format!("; a page there is `{named}`") };
+        return made.map(|()| format!("Made `{path}`, {lines} lines.")).map_err(|why| why + &hint);
+    }
+    let why = if named == path { "" } else { ": the site's pages have that ending" };
+    workbench.write(&named, content.into_bytes())?;
+    Ok(format!("Made `{named}`, {lines} lines{why}."))
 }

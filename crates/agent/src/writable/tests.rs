@@ -73,7 +73,7 @@ fn documents_may_be_written() {
 
 #[test]
 fn navigation_files_in_hidden_folders_and_with_tags_are_refused() {
-    refuses(".config/.pages", "nav:\n  - a.md\n", "Leave it to people");
+    refuses(".config/.pages", "nav:\n  - a.md\n", "The owner can allow it");
     refuses("guides/.nav.yml", "nav: !!python/name:os.system\n", "tag or a reference");
 }
 

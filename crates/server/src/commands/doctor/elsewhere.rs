@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use docent_authoring::Docs;
 use docent_forge::ForgeError;
+use docent_jobs::search::{FoundJob, JobSearch};
 use docent_jobs::{DeliveryAttempt, Outbox as _};
 use docent_llm::Model as _;
 use docent_quarantine::{SetAsideRecord, SubjectKind};
@@ -15,7 +16,7 @@ use tokio::time::timeout;
 use super::{Finding, Findings, LIMIT};
 use crate::commands::index::{blobs, reasons};
 use crate::commands::projects::no_pages;
-use crate::config::HookConfig;
+use crate::config::{HookConfig, ModelConfig, RunsOn};
 use crate::failure::Failure;
 use crate::wiring::app::App;
 use crate::wiring::embedders::{self, EmbedderCheck};
@@ -23,6 +24,9 @@ use crate::wiring::forges::secret_source;
 use crate::wiring::hooks;
 use crate::wiring::models::ConfiguredModel;
 use crate::wiring::site_file::{FILE, SiteFile};
+
+/// Number of a project's newest jobs whose messages are looked at.
+const MAX_RECENT_JOBS: usize = 20;
 
 /// Minimum number of skipped files that is reported.
 const LEAST_SKIPPED: usize = 3;
@@ -106,10 +110,30 @@ pub(super) async fn project(app: Arc<App>, project: Project) -> Findings {
             findings.extend(join_all(contexts).await.into_iter().map(|finding| ("context", finding)));
         }
     }
+    findings.extend(calls_as_text(app, project).await.map(|finding| ("model", finding)));
     findings.push(("index", index(app, project)));
     findings.extend(skipped(app, project).map(|finding| ("index", finding)));
     findings.extend(set_aside(app, project).into_iter().map(|finding| ("quarantine", finding)));
     findings
+}
+
+/// Reports the newest jobs whose model wrote its calls as text, while its configuration says not to read them there.
+async fn calls_as_text(app: &App, project: &Project) -> Option<Finding> {
+    let search = JobSearch { projects: vec![project.id.clone()], limit: MAX_RECENT_JOBS, ..JobSearch::default() };
+    let found = app.jobs.search(search).await.ok()?;
+    found.jobs.into_iter().find_map(|FoundJob { job, .. }| {
+        let name = match app.config.offered.get(&job.model)? {
+            RunsOn::Other(name) => name,
+            RunsOn::Itself => &job.model,
+            RunsOn::Builtin => return None,
+        };
+        let ModelConfig::OpenAi(_, quirks) = app.config.models.get(name)? else { return None };
+        let is_unread = !quirks.text_tool_calls && job.message.as_deref().is_some_and(docent_agent::says_calls_as_text);
+        is_unread.then(|| {
+            let what = format!("`{name}` wrote its tool calls into its text in the job {} of `{}`", job.id, project.id);
+            Finding::bad(what, format!("set `models.{name}.text_tool_calls = true`, and send the instruction again"))
+        })
+    })
 }
 
 /// What ended a process, and is not read or done again.
