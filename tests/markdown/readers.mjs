@@ -1,6 +1,8 @@
 // Renders answers of the assistant with several renderers, and searches the output for forbidden content. Reads
-// requests from stdin as lines of JSON, {"allowed": [address…], "texts": [text…]}, and answers each with one line:
+// requests from stdin as lines of JSON, {"allowed": [address…], "texts": [text…], "parts": [number…]}, where the parts
+// are the numbers of texts that are beginnings of longer ones, and answers each with one line:
 // [{"text": number, "reader", "fault"}…].
+import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 import * as commonmark from 'commonmark';
@@ -13,6 +15,7 @@ import rehypeStringify from 'rehype-stringify';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import remarkRehype from 'remark-rehype';
+import showdown from 'showdown';
 import { unified } from 'unified';
 
 const remark = unified()
@@ -29,6 +32,14 @@ const marked = new Marked({ gfm: true });
 const markedBreaks = new Marked({ gfm: true, breaks: true });
 const parser = new commonmark.Parser();
 const writer = new commonmark.HtmlRenderer({ safe: false });
+
+const showdownPlain = new showdown.Converter({ tables: true });
+const showdownGitHub = new showdown.Converter();
+showdownGitHub.setFlavor('github');
+// With it, showdown puts the text of a heading cell into an attribute as it is, quotation marks too.
+showdownGitHub.setOption('tablesHeaderId', false);
+// What is wanted with it: each @name leads to GitHub.
+showdownGitHub.setOption('ghMentions', false);
 
 const READERS = {
   'micromark+gfm': (text) =>
@@ -47,24 +58,47 @@ const READERS = {
   'marked breaks': (text) => markedBreaks.parse(text),
   commonmark: (text) => writer.render(parser.parse(text)),
   'remark-gfm': (text) => String(remark.processSync(text)),
+  showdown: (text) => showdownPlain.makeHtml(text),
+  'showdown github': (text) => showdownGitHub.makeHtml(text),
 };
+
+// These know a block of code by its end alone, and read the beginning of one as prose.
+const NOT_FOR_PARTS = /^(showdown|Python|markdown2)/;
+
+// The renderers of Python, where $DOCENT_PYTHON has them.
+const python = process.env.DOCENT_PYTHON
+  ? spawn(process.env.DOCENT_PYTHON, ['readers.py'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  : undefined;
+const pythonAnswers = python ? createInterface({ input: python.stdout })[Symbol.asyncIterator]() : undefined;
+
+async function renderedByPython(texts) {
+  if (!python) return texts.map(() => ({}));
+  python.stdin.write(`${JSON.stringify(texts)}\n`);
+  return JSON.parse((await pythonAnswers.next()).value);
+}
 
 // The elements and attributes that renderers create from Markdown alone.
 const ELEMENTS = new Set(
-  'p h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong del s a img br hr table thead tbody tr th td input'.split(' '),
+  'p h1 h2 h3 h4 h5 h6 ul ol li dl dt dd blockquote pre code em strong del s a img br hr table thead tbody tr th td input'.split(' '),
 );
 const ATTRIBUTES = {
   a: ['href'],
   img: ['src', 'alt'],
   code: ['class'],
   ol: ['start', 'class'],
-  th: ['align', 'style'],
+  th: ['align', 'style', 'id'],
   td: ['align', 'style'],
-  input: ['type', 'checked', 'disabled'],
-  li: ['class'],
+  h1: ['id'],
+  h2: ['id'],
+  h3: ['id'],
+  h4: ['id'],
+  h5: ['id'],
+  h6: ['id'],
+  input: ['type', 'checked', 'disabled', 'style'],
+  li: ['class', 'style'],
   ul: ['class'],
 };
-const PLAIN = { class: /^(language-[\w+#.-]*|contains-task-list|task-list-item)$/, style: /^text-align:\s*\w+;?$/ };
+const PLAIN = { class: /^(([\w+#.-]+ )?language-[\w+#.-]*|contains-task-list|task-list-item)$/, style: /^(text-align:\s*\w+;?|list-style-type: none;|margin: [\w. -]+; vertical-align: middle;)$/ };
 
 function decoded(address) {
   try {
@@ -87,7 +121,9 @@ function* faults(node, allowed, inert) {
     }
     if (!ELEMENTS.has(child.tagName)) yield `<${child.tagName}> of the model`;
     for (const { name, value } of child.attrs) {
-      if (!(ATTRIBUTES[child.tagName] ?? []).includes(name)) yield `an attribute of the model: ${name}="${value}"`;
+      // What a formula is for a renderer that reads attributes in braces: `x_{i=1}`.
+      const isFormula = child.tagName === 'em' && (name === value || name.length === 1);
+      if (!isFormula && !(ATTRIBUTES[child.tagName] ?? []).includes(name)) yield `an attribute of the model: ${name}="${value}"`;
       if ((name === 'href' || name === 'src') && !allowed.has(value) && !allowed.has(decoded(value))) {
         yield `${child.tagName} leads to ${value}`;
       }
@@ -98,15 +134,20 @@ function* faults(node, allowed, inert) {
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { allowed, texts } = JSON.parse(line);
+  const { allowed, texts, parts } = JSON.parse(line);
   const known = new Set(allowed);
   const found = [];
+  const isPart = new Set(parts);
+  const byPython = await renderedByPython(texts);
   texts.forEach((text, at) => {
     const seen = new Set();
-    for (const [reader, render] of Object.entries(READERS)) {
+    const readers = Object.entries(READERS).map(([reader, render]) => [reader, () => render(text)]);
+    for (const [reader, html] of Object.entries(byPython[at])) readers.push([reader, () => html]);
+    for (const [reader, render] of readers) {
+      if (isPart.has(at) && NOT_FOR_PARTS.test(reader)) continue;
       let html;
       try {
-        html = render(text);
+        html = render();
       } catch {
         // A renderer that throws displays nothing.
         continue;

@@ -347,7 +347,9 @@ impl<'a> Suites<'a> {
         let mut command = Command::new(cargo());
         let chosen = ["--ignored", "--nocapture", "link_filter::tests::renderers"];
         command.args(["test", "--quiet", "--workspace", "--lib", "--"]).args(chosen);
-        match self.outcome(command.env("DOCENT_NODE", node), stop).await? {
+        let renderers = self.tools.python_program("markdown_py", "tests/markdown/requirements.txt", stop).await?;
+        command.env("DOCENT_NODE", node).env("DOCENT_PYTHON", renderers.with_file_name("python"));
+        match self.outcome(&mut command, stop).await? {
             Outcome::Passed => {}
             other => return Ok(other),
         }

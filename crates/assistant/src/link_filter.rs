@@ -14,10 +14,10 @@
 //!
 //! - A link is a complete inline link on one line, with a flat label and a destination that was checked. It cannot
 //!   contain another destination.
-//! - All other prose is inert in any position: no `](` and no `]:`, no `<` before a letter, no `//`, no `@` after a
-//!   word, no top-level domain after a dot.
-//! - Code keeps its text because every renderer recognises it as code: blocks are fenced, at the beginning of a line,
-//!   outside of lists and quotes; spans are on one line, and in tables their bars are escaped.
+//! - All other prose is inert in any position: no `](` and no `]:`, no `<` but before a space, no `//`, no `@` after a
+//!   word, no top-level domain after a dot, no attributes in braces.
+//! - Code keeps its text because every renderer recognises it as code: blocks are fenced with backticks, at the beginning
+//!   of a line, outside of lists and quotes; spans are on one line, and in tables their bars are escaped.
 //!
 //! A token is decided when no later text can change it, so the output does not depend on how the text was split.
 
@@ -31,12 +31,16 @@ pub(crate) use addresses::urls;
 use addresses::{Address, address, as_code, as_label, label_of_domain};
 use lines::{Fence, FenceLine, LineStart};
 use output_state::OutputState;
-use parsed::{autolink, destination, entity};
+use parsed::{autolink, destination, entity, sets_attributes};
 use spans::{Lookahead, Window, code_span, label_end};
 
 /// Maximum length of a link, image, URL, tag or comment that is buffered, in bytes. Anything longer is not treated as
 /// one.
 pub(crate) const LONGEST: usize = 1_024;
+
+/// Characters as references, which every renderer shows as text.
+const LESS: &str = "&lt;";
+const AMPERSAND: &str = "&amp;";
 
 /// A zero-width space: text to a parser, invisible to a reader.
 const NO_SPACE: char = '\u{200b}';
@@ -56,6 +60,8 @@ pub(crate) type LinkPolicy<'a> = dyn Fn(LinkTarget<'_>) -> Option<String> + Sync
 pub(crate) struct LinkFilter {
     held: String,
     at_line_start: bool,
+    /// Whether the next text is the first one of a list item.
+    begins_item: bool,
     fence: Option<Fence>,
     /// Indentation removed from lines, in columns, after a block of code that was moved out of a list.
     dedent: usize,
@@ -81,6 +87,7 @@ impl LinkFilter {
         Self {
             held: String::new(),
             at_line_start: true,
+            begins_item: false,
             fence: None,
             dedent: 0,
             has_backticks_in_code: false,
@@ -95,6 +102,7 @@ impl LinkFilter {
         let is_prose = self.held.is_empty() && !self.at_line_start && self.fence.is_none();
         if is_prose && self.plain(&text) == text.len() && self.written.between(&text).is_none() {
             self.written.push(&text);
+            self.begins_item &= text.is_empty();
             return text;
         }
         let text = if text.contains(is_no_text) { text.replace(is_no_text, "") } else { text };
@@ -107,7 +115,7 @@ impl LinkFilter {
         let mut rest = self.run(String::new(), true, judge);
         if let Some(fence) = self.fence.take() {
             let newline = if self.written.is_at_line_start() { "" } else { "\n" };
-            let end = format!("{newline}{}\n", fence.marks());
+            let end = newline.to_owned() + &fence.end();
             self.written.push(&end);
             rest.push_str(&end);
         }
@@ -156,6 +164,9 @@ impl LinkFilter {
             self.written.push(shown);
             out.push_str(shown);
             at += length;
+            if in_code && !shown.is_empty() {
+                self.fence = self.fence.map(Fence::begun);
+            }
         }
         self.held = text.split_off(at);
         out
@@ -175,12 +186,14 @@ impl LinkFilter {
             if start.fence.is_some() {
                 return Some(self.open_fence(&start, window.text));
             }
-            self.at_line_start = false;
+            (self.at_line_start, self.begins_item) = (false, start.has_item);
             if let Some(token) = self.head(&start, window.text) {
                 return Some(token);
             }
         }
-        self.inline(window, judge)
+        let token = self.inline(window, judge)?;
+        self.begins_item &= matches!(token, Token::Again(..));
+        Some(token)
     }
 
     /// The beginning of a code block. It is moved to the beginning of a line, where every renderer recognises it.
@@ -197,9 +210,14 @@ impl LinkFilter {
         }
         let line = text.find('\n').unwrap_or(text.len());
         let info = text[start.length + fence.length..line].trim();
-        let end = info.find(|c: char| !c.is_ascii_alphanumeric() && !"+#-_.".contains(c)).unwrap_or(info.len());
+        // Not every renderer knows a language with another character in its name.
+        let end = info.find(|c: char| !c.is_ascii_alphanumeric() && !"+-_".contains(c)).unwrap_or(info.len());
         shown.push_str(&fence.marks());
-        shown.push_str(&info[..end]);
+        shown.push_str(match &info[..end] {
+            "c" | "C" if info[end..].starts_with('#') => "csharp",
+            "f" | "F" if info[end..].starts_with('#') => "fsharp",
+            language => language,
+        });
         shown.push('\n');
         self.fence = Some(fence);
         Token::Other((line + 1).min(text.len()), shown)
@@ -209,8 +227,10 @@ impl LinkFilter {
         let text = window.text;
         let end = text.find('\n').map_or(text.len(), |end| end + 1);
         if !self.at_line_start {
-            self.at_line_start = text[..end].ends_with('\n');
-            return Some(Token::Same(end));
+            let token = fence.code(&text[..end], window.whole)?;
+            let (Token::Same(length) | Token::Other(length, _) | Token::Again(length, _)) = &token;
+            self.at_line_start = text[..*length].ends_with('\n');
+            return Some(token);
         }
         match fence.line(window)? {
             FenceLine::Code { length, shown } => {
@@ -222,11 +242,11 @@ impl LinkFilter {
             }
             FenceLine::Close => {
                 (self.fence, self.dedent) = (None, fence.indent());
-                Some(Token::Other(end, fence.marks() + "\n"))
+                Some(Token::Other(end, fence.end()))
             }
             FenceLine::Left => {
                 self.fence = None;
-                Some(Token::Other(0, format!("{}\n", fence.marks())))
+                Some(Token::Other(0, fence.end()))
             }
         }
     }
@@ -257,6 +277,9 @@ impl LinkFilter {
                 Some(Token::Same(1))
             }
             b'\\' => match next {
+                // Some renderers know no such escape.
+                Some(b'<') => Some(Token::Other(2, LESS.to_owned())),
+                Some(b'&') => Some(Token::Other(2, AMPERSAND.to_owned())),
                 Some(next) => Some(Token::Same(if next.is_ascii_punctuation() { 2 } else { 1 })),
                 None => window.whole.then_some(Token::Same(1)),
             },
@@ -274,6 +297,12 @@ impl LinkFilter {
                 None => window.whole.then_some(Token::Same(1)),
             },
             b'<' => self.angle(window, judge),
+            b'{' => {
+                // Behind an underscore it may also be a part of a formula.
+                let sets =
+                    if self.written.ends_with('_') { sets_attributes(window)? } else { self.written.may_end_element() };
+                Some(if sets { Token::Other(1, "\\{".to_owned()) } else { Token::Same(1) })
+            }
             b'&' => entity(window).map(|(length, text)| match text {
                 Some(text) => Token::Again(length, text),
                 None => Token::Same(length),
@@ -331,7 +360,8 @@ impl LinkFilter {
     /// A link, an image (`bang` is 1), or a bracket that is neither.
     fn bracket(&mut self, window: Window<'_>, bang: usize, judge: &LinkPolicy<'_>) -> Option<Token> {
         let text = window.text;
-        let literal = Token::Same(bang + 1);
+        // What is no image must not become one with a later link.
+        let literal = if bang == 1 { Token::Other(2, format!("!{NO_SPACE}[")) } else { Token::Same(1) };
         let label = match label_end(window.from(bang + 1))? {
             Lookahead::At(end) => &text[bang + 1..bang + 1 + end],
             Lookahead::Nowhere => return Some(literal),
@@ -346,7 +376,11 @@ impl LinkFilter {
         let length = after + 1 + length;
         let (mark, found) = if bang == 1 { ("!", LinkTarget::Image(&found)) } else { ("", LinkTarget::Link(&found)) };
         let Some(href) = judge(found) else { return Some(Token::Again(length, label.to_owned())) };
-        let label = parsed::flat(label, |code| self.span(code));
+        let mut label = parsed::flat(label, |code| self.span(code));
+        // Not the box of a task.
+        if self.begins_item && ["x", "X", " "].contains(&label.as_str()) {
+            label.push(NO_SPACE);
+        }
         let shown = format!("{mark}[{label}]({href})");
         self.links.push(href);
         Some(Token::Other(length, shown))
@@ -356,9 +390,11 @@ impl LinkFilter {
     fn angle(&mut self, window: Window<'_>, judge: &LinkPolicy<'_>) -> Option<Token> {
         const OPEN: &str = "<!--";
         let text = window.text;
-        let escaped = || Token::Other(1, "\\<".to_owned());
+        let escaped = || Token::Other(1, LESS.to_owned());
         match text.as_bytes().get(1) {
-            None => window.whole.then_some(Token::Same(1)),
+            None => window.whole.then(escaped),
+            // Alone among what may follow, a space cannot be the beginning of an address.
+            Some(b' ') => Some(Token::Same(1)),
             Some(b'!') if text.starts_with(OPEN) => match text[OPEN.len()..].find("-->") {
                 Some(end) => {
                     self.notes.push(text[OPEN.len()..OPEN.len() + end].to_owned());
@@ -382,8 +418,7 @@ impl LinkFilter {
                     _ => escaped(),
                 })
             }
-            Some(b'/' | b'?') => Some(escaped()),
-            Some(_) => Some(Token::Same(1)),
+            Some(_) => Some(escaped()),
         }
     }
 
@@ -415,7 +450,7 @@ const IS_PLAIN: [bool; 256] = {
     is_plain[0x7F] = false;
     // Lead bytes of characters that are not all plain text.
     (is_plain[0xC2], is_plain[0xE2]) = (false, false);
-    let marks = b"[](!<`\\&/@.:~";
+    let marks = b"[](!<`\\&/@.:~{";
     at = 0;
     while at < marks.len() {
         (is_plain[marks[at] as usize], at) = (false, at + 1);

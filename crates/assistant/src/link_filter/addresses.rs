@@ -1,6 +1,7 @@
 //! Addresses in running text, which renderers turn into links automatically.
 
 use super::spans::{Lookahead, Window};
+use super::{AMPERSAND, LESS};
 
 /// An address without the punctuation around it.
 #[derive(Debug)]
@@ -104,10 +105,12 @@ pub(super) fn as_code(text: &str) -> String {
 pub(super) fn as_label(text: &str, is_first: bool) -> String {
     let mut label = String::with_capacity(text.len());
     for c in text.chars() {
-        if "\\`*[]<&|~".contains(c) || (c == '^' && is_first && label.is_empty()) {
-            label.push('\\');
+        match c {
+            '<' => label.push_str(LESS),
+            '&' => label.push_str(AMPERSAND),
+            c if "\\`*[]{|~".contains(c) || (c == '^' && is_first && label.is_empty()) => label.extend(['\\', c]),
+            c => label.push(c),
         }
-        label.push(c);
     }
     label
 }

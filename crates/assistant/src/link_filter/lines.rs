@@ -1,7 +1,7 @@
 //! Lines and their containers: quotes, list items, code blocks.
 
-use super::NO_SPACE;
 use super::spans::Window;
+use super::{NO_SPACE, Token};
 
 /// An open code block.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +13,8 @@ pub(super) struct Fence {
     quotes: usize,
     /// Indentation of the fence, in columns after the quote markers.
     indent: usize,
+    /// Whether no code of the block was written yet.
+    is_empty: bool,
 }
 
 pub(super) enum FenceLine {
@@ -27,8 +29,19 @@ pub(super) enum FenceLine {
 }
 
 impl Fence {
+    /// The fence as it is written: not every renderer knows tildes.
     pub(super) fn marks(self) -> String {
-        self.mark.to_string().repeat(self.length)
+        "`".repeat(self.length)
+    }
+
+    /// The end of the block. Not every renderer knows one without a line.
+    pub(super) fn end(self) -> String {
+        format!("{}{}\n", if self.is_empty { "\n" } else { "" }, self.marks())
+    }
+
+    /// The same block with code.
+    pub(super) const fn begun(self) -> Self {
+        Self { is_empty: false, ..self }
     }
 
     /// The indentation of the lines around the block.
@@ -81,10 +94,33 @@ impl Fence {
             if after.is_empty() || after.starts_with('\n') {
                 return Some(FenceLine::Close);
             }
-            // Not the end of the block under CommonMark, but in some renderers.
+        }
+        let backticks = rest.len() - rest.trim_start_matches('`').len();
+        if backticks == rest.len() && !window.whole {
+            return None;
+        }
+        // Not the end of the block under CommonMark, but in some renderers.
+        if backticks >= self.length && shown.len() + spaces < 4 {
             shown.push(NO_SPACE);
         }
         Some(FenceLine::Code { length: at, shown })
+    }
+
+    /// A part of a line of code. Some renderers end the block at backticks that end a line, wherever on it they begin.
+    pub(super) fn code(self, text: &str, is_whole: bool) -> Option<Token> {
+        let body = text.trim_end_matches([' ', '\t', '\n']);
+        let before = body.trim_end_matches('`');
+        let run = body.len() - before.len();
+        if run == 0 {
+            return Some(Token::Same(text.len()));
+        }
+        if !text.ends_with('\n') && !(is_whole && before.is_empty()) {
+            return (!before.is_empty()).then_some(Token::Same(before.len()));
+        }
+        Some(match run >= self.length {
+            true => Token::Other(text.len(), format!("{body}{NO_SPACE}{}", &text[body.len()..])),
+            false => Token::Same(text.len()),
+        })
     }
 }
 
@@ -155,7 +191,7 @@ impl LineStart {
         if length < 3 || (mark == '`' && info.contains('`')) {
             return Some(line);
         }
-        line.fence = Some(Fence { mark, length, quotes: line.quotes, indent: line.column });
+        line.fence = Some(Fence { mark, length, quotes: line.quotes, indent: line.column, is_empty: true });
         (end.is_some() || window.whole).then_some(line)
     }
 }

@@ -12,6 +12,8 @@ pub(super) struct OutputState {
     /// Whether the previous text was parsed without the text that follows.
     was_parsed_separately: bool,
     is_in_table: bool,
+    /// Whether the previous line could be the delimiter row of a table.
+    was_delimiter: bool,
     is_behind_blank: bool,
     was_cut: bool,
     line: Line,
@@ -39,6 +41,7 @@ impl OutputState {
             last: ['\n'; 3],
             was_parsed_separately: false,
             is_in_table: false,
+            was_delimiter: false,
             is_behind_blank: true,
             was_cut: false,
             line: Line::NEW,
@@ -65,7 +68,10 @@ impl OutputState {
             }
             line.is_blank &= line.is_rule;
             if part.len() > body.len() {
-                self.is_in_table = !line.is_blank && (self.is_in_table || (line.is_rule && line.has_dash));
+                let is_delimiter = !line.is_blank && line.is_rule && line.has_dash;
+                // A renderer lets a blank line follow the delimiter row.
+                self.is_in_table = is_delimiter || if line.is_blank { self.was_delimiter } else { self.is_in_table };
+                self.was_delimiter = is_delimiter;
                 (self.is_behind_blank, self.was_cut) = (line.is_blank, line.has_bar);
                 self.line = Line::NEW;
             }
@@ -77,7 +83,7 @@ impl OutputState {
             && let Some(c) = escaped.chars().next().filter(char::is_ascii_punctuation)
         {
             self.last.rotate_left(1);
-            self.last[2] = if escaped.len() == 1 && "/.@:".contains(c) { c } else { NO_SPACE };
+            self.last[2] = if escaped.len() == 1 && "/.@:\\".contains(c) { c } else { NO_SPACE };
             return;
         }
         let mut back = text.chars().rev();
@@ -116,6 +122,16 @@ impl OutputState {
         !self.last[2].is_ascii_alphanumeric()
     }
 
+    pub(super) fn ends_with(&self, c: char) -> bool {
+        self.last[2] == c
+    }
+
+    /// Whether a group in braces here could set the attributes of the element or the block before it.
+    pub(super) fn may_end_element(&self) -> bool {
+        let last = self.last[2];
+        last.is_whitespace() || last == NO_SPACE || ")`*>~]".contains(last)
+    }
+
     /// Whether the output ends with a dot that is not the first character of its word.
     pub(super) fn is_behind_dot(&self) -> bool {
         let before = self.last[1];
@@ -142,7 +158,6 @@ impl OutputState {
         match (last, c) {
             (']', '(' | ':') => Some(ESCAPE),
             ('~', '~') if second == '~' => Some(ESCAPE),
-            ('<', c) if c.is_ascii_alphabetic() || "/!?".contains(c) => Some(APART),
             ('&', c) if c.is_ascii_alphanumeric() || c == '#' => Some(APART),
             ('!', '[') | ('`', '`') => Some(APART),
             ('\\', c) if c.is_ascii_punctuation() => Some(APART),

@@ -69,6 +69,16 @@ pub(super) fn entity(window: Window<'_>) -> Option<(usize, Option<String>)> {
     Some((entity.len(), Some(out)))
 }
 
+/// Whether groups in braces, of which the first one begins here, give an element attributes that do something, as
+/// `{: onclick=f() }` does for some renderers and `{i=1}` does not.
+pub(super) fn sets_attributes(window: Window<'_>) -> Option<bool> {
+    let groups = window.text.split('\n').next().unwrap_or_default();
+    let is_name = |c: char| c.is_alphanumeric() || "-_:".contains(c);
+    let is_long = |at: usize| groups[..at].chars().rev().take_while(|c| is_name(*c)).count() > 1;
+    let sets = groups.contains(['#', '.']) || groups.match_indices('=').any(|(at, _)| is_long(at));
+    (sets || groups.len() < window.text.len() || window.whole).then_some(sets)
+}
+
 /// A label on one line that contains only words, code and emphasis.
 pub(super) fn flat(label: &str, mut span: impl FnMut(&str) -> String) -> String {
     // Prevents a number or a dash from being read as a list item.

@@ -37,7 +37,7 @@ fn links_to_pages_stay_and_others_become_their_words() {
         ("[x](https://site.test/a)", "[x](/a)"),
         ("[x](/nothing) and [y](https://evil.test/?q=1)", "x and y"),
         ("[`code` and **bold**](/nothing)", "`code` and **bold**"),
-        ("[`code` and **bold**, 1 < 2](/a)", "[`code` and **bold**, 1 \\< 2](/a)"),
+        ("[`code` and **bold**, 1 < 2](/a)", "[`code` and **bold**, 1 &lt; 2](/a)"),
         ("[a [b](/a) c](/nothing) [a [b](/nothing) c](/a)", "a [b](/a) c [a b c](/a)"),
         ("[x](/no(thing)) [y](\\/a) [z](/&#97;)", "x [y](/a) [z](/a)"),
         ("[](/nothing)!", "!"),
@@ -48,7 +48,7 @@ fn links_to_pages_stay_and_others_become_their_words() {
         ("<a@rfc.test> <a@evil.test>", "<mailto:a@rfc.test> `a@evil.test`"),
         ("<https://site.test/a>", "[/a](/a)"),
         ("a[0] and - [ ] and [1], [x] (y)", "a[0] and - [ ] and [1], [x] (y)"),
-        ("if a < b then <3, AT&T, Q&A, R&D;", "if a < b then <3, AT&T, Q&A, R&D;"),
+        ("if a < b then <3, AT&T, Q&A, R&D;", "if a < b then &lt;3, AT&T, Q&A, R&D;"),
         (
             "hello world, what? whatever; HTTP, www, Node.js, e.g. 1.5.0!",
             "hello world, what? whatever; HTTP, www, Node.js, e.g. 1.5.0!",
@@ -88,10 +88,17 @@ fn an_address_in_prose_is_a_link_to_what_may_be_linked_or_none_at_all() {
 #[test]
 fn nothing_is_html_and_nothing_is_defined() {
     for (text, expected) in [
-        ("the<a href=\"https://evil.test\">words</a>.<br>", "the\\<a href=\"`https://evil.test`\">words\\</a>.\\<br>"),
-        ("<img src=x> <!DOCTYPE x> <?php ?> </b>", "\\<img src=x> \\<!DOCTYPE x> \\<?php ?> \\</b>"),
-        ("Vec<String> &lt;b&gt; \\<b>", "Vec\\<String> \\<b\\> \\<b>"),
-        ("<<!-- -->img>", "<·img>"),
+        (
+            "the<a href=\"https://evil.test\">words</a>.<br>",
+            "the&lt;a href=\"`https://evil.test`\">words&lt;/a>.&lt;br>",
+        ),
+        ("<img src=x> <!DOCTYPE x> <?php ?> </b>", "&lt;img src=x> &lt;!DOCTYPE x> &lt;?php ?> &lt;/b>"),
+        ("Vec<String> &lt;b&gt; \\<b>", "Vec&lt;String> &lt;b\\> &lt;b>"),
+        ("\\&lt;b> &amp;lt;b>", "&amp;lt;b> &amp;lt;b>"),
+        ("# x {: onclick=f() } `a`{#b} {id}", "# x \\{: onclick=f() } `a`\\{#b} \\{id}"),
+        ("_a_{ onclick=f()} /users/{id} {", "_a_\\{ onclick=f()} /users/{id} \\{"),
+        ("$x_{i=1}^{n} \\frac{a}{b}$", "$x_{i=1}^{n} \\frac{a}{b}$"),
+        ("<<!-- -->img> <<a@evil.test>", "&lt;img> &lt;`a@evil.test`"),
         ("[x]: https://evil.test\n[x]", "[x]\\: `https://evil.test`\n[x]"),
         ("[x]:\n  /a\n  'title'", "[x]\\:\n  /a\n  'title'"),
         ("[^1]: A note.", "[^1]\\: A note."),
@@ -108,7 +115,7 @@ fn code_stays_as_it_is() {
         "`[x](/nothing)` and ``a ` <b> [x]``",
         "`curl https://evil.test | jq` and `<b>`",
         "```md\n[x](/nothing) https://evil.test\n```\n[x](/a)",
-        "~~~\n  <img>\n\n\t[x]: y\n~~~\n",
+        "```\n  <img>\n\n\t[x]: y\n```\n",
         "````\n```\n[x](/nothing)\n````\n",
         "a\n\n```\nb\n```\nc",
     ] {
@@ -121,7 +128,7 @@ fn a_block_of_code_stands_alone() {
     for (text, expected) in [
         ("a\n```js title=\"x\"\nb\n```", "a\n\n```js\nb\n```\n"),
         ("```\nnever closed", "```\nnever closed\n```\n"),
-        ("> a\n> ~~~\n> [x](/nothing)\n>  y\n> ~~~\n> b", "> a\n\n~~~\n[x](/nothing)\n y\n~~~\n> b"),
+        ("> a\n> ~~~\n> [x](/nothing)\n>  y\n> ~~~\n> b", "> a\n\n```\n[x](/nothing)\n y\n```\n> b"),
         ("> ```\n> code\n[x](/nothing)", "```\ncode\n```\nx"),
         (
             "1. Do:\n\n   ```\n   a\n     b\n\n   ```\n   Then:\n   - c\n2. End",
@@ -131,9 +138,10 @@ fn a_block_of_code_stands_alone() {
         ("-     ```\n      a\n      ```", "-\n\n```\na\n```\n"),
         ("-\t```\n\ta\n\t```", "-\n\n```\na\n```\n"),
         ("text\n10) ```\n    a\n    ```\n", "text\n10)\n\n```\na\n```\n"),
-        ("<div>\n```\n</div>\n\n[x](/nothing)\n```", "\\<div>\n\n```\n</div>\n\n[x](/nothing)\n```\n"),
+        ("<div>\n```\n</div>\n\n[x](/nothing)\n```", "&lt;div>\n\n```\n</div>\n\n[x](/nothing)\n```\n"),
         ("```\n```js\n[x](y)\n ```\n[x](/nothing)", "```\n·```js\n[x](y)\n```\nx"),
-        ("```\n```~\n    ```\n```", "```\n·```~\n    ```\n```\n"),
+        ("```\n```~\n    ```\n```", "```\n·```~\n    ```·\n```\n"),
+        ("~~~\n```\n~~~ x\na ``` \nb```c\n~~~", "```\n·```·\n~~~ x\na ```· \nb```c\n```\n"),
         ("``` not `a fence`\n[x](/nothing)", "\\`\\`\\` not `a fence`\nx"),
         ("[~~~](/nothing)\n[x](/nothing)", "~~\\~\nx"),
         ("```\r\na\r\n```\r\n[x](/nothing)", "```\na\n```\nx"),

@@ -28,7 +28,7 @@ fn no_renderer_finds_a_way_out_or_html() {
     println!("seed {seed}, for {} s", time.as_secs());
     let mut readers = Renderers::start();
     let raw: Vec<String> = WAYS_OUT.iter().map(|text| (*text).to_owned()).collect();
-    assert!(readers.faults(&raw).len() > WAYS_OUT.len() / 2, "the readers see what is not filtered");
+    assert!(readers.faults(&raw, &[]).len() > WAYS_OUT.len() / 2, "the readers see what is not filtered");
     let (mut dice, began, mut tried) = (RandomNumbers(seed), Instant::now(), 0_u64);
     while began.elapsed() < time {
         let texts: Vec<Vec<&str>> = (0..BATCH).map(|_| pieces(&mut dice)).collect();
@@ -38,7 +38,7 @@ fn no_renderer_finds_a_way_out_or_html() {
         }
         tried += BATCH as u64;
         let shown: Vec<String> = texts.iter().flat_map(|text| shown_as(&text.concat())).collect();
-        let Some(fault) = readers.faults(&shown).into_iter().next() else { continue };
+        let Some(fault) = readers.faults_of_renderings(&shown).into_iter().next() else { continue };
         let (text, fault) = shrunk(texts[number_of(&fault) / RENDERINGS].clone(), fault, &mut readers);
         let out = &shown_as(&text)[number_of(&fault) % RENDERINGS];
         let (reader, what, html) = (&fault["reader"], &fault["fault"], &fault["html"]);
@@ -87,7 +87,7 @@ fn shrunk(mut pieces: Vec<&str>, mut fault: Value, readers: &mut Renderers) -> (
     while at < pieces.len() {
         let mut fewer = pieces.clone();
         fewer.remove(at);
-        match readers.faults(&shown_as(&fewer.concat())).into_iter().next() {
+        match readers.faults_of_renderings(&shown_as(&fewer.concat())).into_iter().next() {
             Some(found) => (pieces, fault) = (fewer, found),
             None => at += 1,
         }
@@ -106,6 +106,7 @@ impl Renderers {
     fn start() -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/markdown");
         let node = std::env::var_os("DOCENT_NODE").unwrap_or_else(|| "node".into());
+        assert!(std::env::var_os("DOCENT_PYTHON").is_some(), "a python with tests/markdown/requirements.txt");
         let mut command = Command::new(node);
         command.arg("readers.mjs").current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("start node");
@@ -114,8 +115,16 @@ impl Renderers {
         Self { child, asked, answers }
     }
 
-    fn faults(&mut self, texts: &[String]) -> Vec<Value> {
-        writeln!(self.asked, "{}", json!({ "allowed": ALLOWED, "texts": texts })).expect("ask the readers");
+    /// The faults in texts that [`shown_as`] made.
+    fn faults_of_renderings(&mut self, texts: &[String]) -> Vec<Value> {
+        let parts: Vec<usize> = (0..texts.len()).filter(|number| number % RENDERINGS == 1).collect();
+        self.faults(texts, &parts)
+    }
+
+    /// `parts` are the numbers of texts that are beginnings.
+    fn faults(&mut self, texts: &[String], parts: &[usize]) -> Vec<Value> {
+        let request = json!({ "allowed": ALLOWED, "texts": texts, "parts": parts });
+        writeln!(self.asked, "{request}").expect("ask the readers");
         let line = self.answers.next().expect("the readers answer").expect("read their answer");
         serde_json::from_str(&line).expect("a list")
     }
@@ -216,6 +225,10 @@ const LINES: &[&str] = &[
     "\n- [ ] ",
     "\n- - - ",
     "\n     - ",
+    "\n       ```\n",
+    "\n   x ```\n",
+    "\n~~~js\n",
+    "\n~~~\n```\n",
 ];
 
 const WAYS_OUT: &[&str] = &[
@@ -270,6 +283,13 @@ const WAYS_OUT: &[&str] = &[
     "evil&period;com",
     "a&commat;evil.com",
     "&lt;img src=x&gt;",
+    "\\<img src=x onerror=f()>",
+    "\\&lt;img src=x&gt;",
+    "&amp;lt;img src=x&amp;gt;",
+    "{: onclick=f() }",
+    "{ onclick=\"f()\" }",
+    "\n{: onclick=f() }\n",
+    "{#x .y z=1}",
     "http\\://evil.com",
     "http:\\/\\/evil.com",
     "www\\.evil.com",
