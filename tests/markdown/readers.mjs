@@ -124,7 +124,9 @@ function* faults(node, allowed, inert) {
       // What a formula is for a renderer that reads attributes in braces: `x_{i=1}`.
       const isFormula = child.tagName === 'em' && (name === value || name.length === 1);
       if (!isFormula && !(ATTRIBUTES[child.tagName] ?? []).includes(name)) yield `an attribute of the model: ${name}="${value}"`;
-      if ((name === 'href' || name === 'src') && !allowed.has(value) && !allowed.has(decoded(value))) {
+      // showdown takes the bracket behind an address for a part of it, after some code.
+      const address = value.replace(/>$/, '');
+      if ((name === 'href' || name === 'src') && !allowed.has(address) && !allowed.has(decoded(address))) {
         yield `${child.tagName} leads to ${value}`;
       }
       if (PLAIN[name] && !PLAIN[name].test(value)) yield `${name}="${value}"`;

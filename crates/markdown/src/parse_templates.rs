@@ -22,14 +22,26 @@ pub(crate) fn masked(text: Cow<'_, str>) -> Cow<'_, str> {
     String::from_utf8(bytes).map_or(text, Cow::Owned)
 }
 
+/// Longest template, in bytes.
+const LONGEST: usize = 2_000;
+
 fn templates(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
+    if !text.contains("{{") && !text.contains("{%") {
+        return found;
+    }
+    // Where the destination ends that was searched last, or a template in it begins: openings may share it.
+    let mut searched = 0..0;
     for (at, opening) in text.match_indices("](").chain(text.match_indices("]: ")) {
         let mut from = at + opening.len();
         from += text[from..].len() - text[from..].trim_start_matches(' ').len();
         loop {
-            // Parts of the path may precede, separate and follow the templates.
-            from += text[from..].find(|c: char| c.is_whitespace() || c == ')' || c == '{').unwrap_or(0);
+            if !searched.contains(&from) {
+                // Parts of the path may precede, separate and follow the templates.
+                let end = text[from..].find(|c: char| c.is_whitespace() || c == ')' || c == '{');
+                searched = from..end.map_or(text.len(), |length| from + length);
+            }
+            from = searched.end;
             let Some(end) = template(&text[from..]) else { break };
             found.push(from..from + end);
             from += end;
@@ -45,7 +57,8 @@ fn template(text: &str) -> Option<usize> {
         "{%" => "%}",
         _ => return None,
     };
-    let line = &text[..text.find('\n').unwrap_or(text.len())];
+    let text = &text[..text.floor_char_boundary(LONGEST)];
+    let line = text.split('\n').next().unwrap_or_default();
     Some(line.find(closing)? + closing.len())
 }
 

@@ -1,5 +1,6 @@
 //! Tests that span several modules.
 
+mod doubling;
 mod link_syntax;
 mod new_pages;
 mod notebooks;

@@ -114,7 +114,8 @@ impl Fence {
         if run == 0 {
             return Some(Token::Same(text.len()));
         }
-        if !text.ends_with('\n') && !(is_whole && before.is_empty()) {
+        let is_decided = text.ends_with('\n') || (is_whole && before.is_empty());
+        if !is_decided {
             return (!before.is_empty()).then_some(Token::Same(before.len()));
         }
         Some(match run >= self.length {
