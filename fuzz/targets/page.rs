@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use docent_markdown::{Page, parse, text_of};
 use libfuzzer_sys::fuzz_target;
 
-const KINDS: [&str; 4] = ["guides/page.md", "guides/page.mdx", "guides/page.rst", "guides/page.adoc"];
+const KINDS: [&str; 5] =
+    ["guides/page.md", "guides/page.mdx", "guides/page.rst", "guides/page.adoc", "guides/page.ipynb"];
 /// Far more than any page of the size that is tried needs, and far less than one that takes square time.
 const LONGEST: Duration = Duration::from_secs(1);
 

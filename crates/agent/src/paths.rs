@@ -3,6 +3,7 @@
 
 use std::sync::LazyLock;
 
+use docent_markdown::has_word;
 use regex::Regex;
 use thiserror::Error;
 
@@ -80,87 +81,28 @@ pub(crate) fn is_hidden(path: &str) -> bool {
 }
 
 /// Configuration files of services that run commands or grant access, in lower case.
-const OF_SERVICES: [&str; 24] = [
-    "azure-pipelines.yml",
-    "azure-pipelines.yaml",
-    "bitbucket-pipelines.yml",
-    "jenkinsfile",
-    "appveyor.yml",
-    "buildspec.yml",
-    "buildspec.yaml",
-    "cloudbuild.yaml",
-    "cloudbuild.yml",
-    "cloudbuild.json",
-    "codefresh.yml",
-    "circle.yml",
-    "wercker.yml",
-    "amplify.yml",
-    "netlify.toml",
-    "vercel.json",
-    "now.json",
-    "render.yaml",
-    "fly.toml",
-    "app.yaml",
-    "firebase.json",
-    "wrangler.toml",
-    "staticwebapp.config.json",
-    "codeowners",
-];
+const OF_SERVICES: &str = "azure-pipelines.yml azure-pipelines.yaml bitbucket-pipelines.yml jenkinsfile appveyor.yml buildspec.yml \
+    buildspec.yaml cloudbuild.yaml cloudbuild.yml cloudbuild.json codefresh.yml circle.yml wercker.yml amplify.yml \
+    netlify.toml vercel.json now.json render.yaml fly.toml app.yaml firebase.json wrangler.toml \
+    staticwebapp.config.json codeowners";
 
 /// Whether a part of a path, in lower case, must be named explicitly by a glob that allows it.
 pub(crate) fn is_sensitive(part: &str) -> bool {
-    part.starts_with('.') || OF_SERVICES.contains(&part)
+    part.starts_with('.') || has_word(OF_SERVICES, part)
 }
 
 /// Whether a file is known to be read by programs that build or deploy. The list is incomplete: it only prevents such
 /// files from being treated as samples or API descriptions.
 pub(crate) fn is_build_file(path: &str) -> bool {
-    const NAMES: [&str; 40] = [
-        "makefile",
-        "gnumakefile",
-        "dockerfile",
-        "containerfile",
-        "vagrantfile",
-        "procfile",
-        "rakefile",
-        "gemfile",
-        "justfile",
-        "taskfile.yml",
-        "package.json",
-        "tsconfig.json",
-        "jsconfig.json",
-        "deno.json",
-        "bower.json",
-        "composer.json",
-        "angular.json",
-        "project.json",
-        "turbo.json",
-        "nx.json",
-        "lerna.json",
-        "renovate.json",
-        "conf.py",
-        "setup.py",
-        "main.py",
-        "noxfile.py",
-        "dodo.py",
-        "tasks.py",
-        "pyproject.toml",
-        "tox.ini",
-        "pipfile",
-        "cargo.toml",
-        "build.rs",
-        "go.mod",
-        "pom.xml",
-        "build.gradle",
-        "compose.yml",
-        "compose.yaml",
-        "_config.yml",
-        "environment.yml",
-    ];
+    const NAMES: &str = "makefile gnumakefile dockerfile containerfile vagrantfile procfile rakefile gemfile justfile taskfile.yml \
+        package.json tsconfig.json jsconfig.json deno.json bower.json composer.json angular.json project.json \
+        turbo.json nx.json lerna.json renovate.json conf.py setup.py main.py noxfile.py dodo.py tasks.py \
+        pyproject.toml tox.ini pipfile cargo.toml build.rs go.mod pom.xml build.gradle compose.yml compose.yaml \
+        _config.yml environment.yml";
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
     let stem = name.split('.').next().unwrap_or(&name);
     path.split('/').any(|part| is_sensitive(&part.to_lowercase()))
-        || NAMES.contains(&name.as_str())
+        || has_word(NAMES, &name)
         || ["requirements", "constraints", "docker-compose", "gulpfile", "gruntfile", "webpack", "dockerfile"]
             .iter()
             .any(|start| stem.starts_with(start))

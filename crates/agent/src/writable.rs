@@ -18,7 +18,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashSet};
 
-use docent_markdown::{Code, CodeRules, Format, folder, is_markdown_page, is_markup, is_page, joined, regex};
+use docent_markdown::{Code, CodeRules, Format, folder, has_word, is_markdown_page, is_markup, is_page, joined, regex};
 use docent_site::{
     Layout, SiteData, Tree, active_in_diagram, active_in_svg, code_of, is_api_description, is_program, is_template,
     read_file,
@@ -34,44 +34,8 @@ const PAGES: [&str; 6] = ["md", "mdx", "markdown", "rst", "adoc", "asciidoc"];
 const INCLUDING: [&str; 4] = ["txt", "inc", "rest", "in"];
 
 /// Files that are displayed or played, and never executed.
-const ASSETS: [&str; 36] = [
-    "png",
-    "jpg",
-    "jpeg",
-    "gif",
-    "webp",
-    "avif",
-    "ico",
-    "bmp",
-    "tif",
-    "tiff",
-    "heic",
-    "pdf",
-    "mp4",
-    "m4v",
-    "webm",
-    "mov",
-    "ogv",
-    "mp3",
-    "m4a",
-    "wav",
-    "ogg",
-    "flac",
-    "woff",
-    "woff2",
-    "ttf",
-    "otf",
-    "eot",
-    "csv",
-    "tsv",
-    "vtt",
-    "srt",
-    "bib",
-    "mmd",
-    "puml",
-    "drawio",
-    "excalidraw",
-];
+const ASSETS: &str = "png jpg jpeg gif webp avif ico bmp tif tiff heic pdf mp4 m4v webm mov ogv mp3 m4a wav ogg flac woff woff2 ttf \
+    otf eot csv tsv vtt srt bib mmd puml drawio excalidraw";
 
 /// Text files for crawlers and language models.
 const FOR_READERS: [&str; 3] = ["llms.txt", "llms-full.txt", "robots.txt"];
@@ -169,7 +133,7 @@ impl<'b> Writable<'b> {
         match ending.as_str() {
             ending if PAGES.contains(&ending) => FileRules::Page,
             "svg" => FileRules::Svg,
-            ending if ASSETS.contains(&ending) => FileRules::Asset,
+            ending if has_word(ASSETS, ending) => FileRules::Asset,
             _ if FOR_READERS.contains(&name) => FileRules::Asset,
             _ if is_build_file(path) || Layout::files([path].into_iter()).len() == 1 => FileRules::Other,
             "json" | "yaml" | "yml" if is_described(path, before, after) => FileRules::Asset,

@@ -45,6 +45,7 @@ mod rst;
 mod sections;
 mod site_paths;
 mod text;
+mod words;
 pub mod yaml;
 
 pub use adoc::{AdocAttributes, adoc_header};
@@ -70,3 +71,4 @@ pub use site_paths::{
     site_path, slugged, stem,
 };
 pub use text::{is_binary, text_of};
+pub use words::has_word;

@@ -5,7 +5,7 @@
 //! inert; what another page of the site has may be repeated.
 
 use docent_markdown::yaml::{self, Yaml};
-use docent_markdown::{Code, Lines, Syntax, line_of, read_front_matter, regex};
+use docent_markdown::{Code, Lines, Syntax, has_word, line_of, read_front_matter, regex};
 
 use crate::generator::Generator;
 use crate::inert::{is_inert_address, is_inert_text, scheme};
@@ -85,36 +85,9 @@ const OF: [(Generator, &str); 12] = [
 ];
 
 /// The last parts of names whose values are addresses: these may begin with `http:`, `https:` or `mailto:`.
-const ADDRESSES: [&str; 28] = [
-    "link",
-    "url",
-    "href",
-    "src",
-    "image",
-    "thumbnail",
-    "cover",
-    "canonical",
-    "canonical_url",
-    "canonicalURL",
-    "custom_edit_url",
-    "editUrl",
-    "redirect_to",
-    "redirects",
-    "aliases",
-    "redirect_from",
-    "permalink",
-    "slug",
-    "image_url",
-    "author_url",
-    "author_image_url",
-    "og:image",
-    "og:url",
-    "twitter:image",
-    "file",
-    "light",
-    "dark",
-    "featuredImage",
-];
+const ADDRESSES: &str = "link url href src image thumbnail cover canonical canonical_url canonicalURL custom_edit_url editUrl redirect_to \
+    redirects aliases redirect_from permalink slug image_url author_url author_image_url og:image og:url \
+    twitter:image file light dark featuredImage";
 
 regex!(FENCE, r"\A\s*(?:---|\+\+\+|;;;)");
 regex!(LANGUAGE, r"\A---[ \t]*[A-Za-z]");
@@ -264,7 +237,7 @@ impl Found<'_> {
 
     fn field(&mut self, path: &str, value: &str) {
         let name = path.rsplit('.').next().unwrap_or(path).trim_end_matches("[]");
-        let (is_listed, is_address) = (is_listed(self.generator, path, value), ADDRESSES.contains(&name));
+        let (is_listed, is_address) = (is_listed(self.generator, path, value), has_word(ADDRESSES, name));
         let is_inert = if is_address || !is_listed { is_inert_address(value) } else { is_inert_text(value) };
         let is_usual = |scheme: &str| is_listed && (!is_address || ["http", "https", "mailto"].contains(&scheme));
         let scheme = scheme(value).filter(|scheme| !is_usual(scheme));

@@ -1,6 +1,6 @@
 //! Finds the code in a page, as the generator of the site reads that page.
 
-use docent_markdown::{ActiveTokens, Code, CodeRules, Format, Templates, text_of};
+use docent_markdown::{ActiveTokens, Code, CodeRules, Format, Templates, has_word, text_of};
 
 use crate::active_fields::active_fields;
 use crate::layout::{Generator, Layout};
@@ -28,57 +28,19 @@ pub fn code_of(layout: &Layout, file: &str, bytes: &[u8]) -> Vec<Code> {
 
 /// Components that every site of the generator has, and that lay out words.
 fn is_built_in(layout: &Layout, name: &str) -> bool {
-    let names: &[&str] = match layout.generator() {
-        Generator::Mintlify => &[
-            "Accordion",
-            "AccordionGroup",
-            "Badge",
-            "Banner",
-            "Callout",
-            "Card",
-            "CardGroup",
-            "Check",
-            "CodeBlock",
-            "CodeGroup",
-            "Color",
-            "Column",
-            "Columns",
-            "Danger",
-            "Expandable",
-            "Frame",
-            "Icon",
-            "Info",
-            "Latex",
-            "Note",
-            "Panel",
-            "Param",
-            "ParamField",
-            "Prompt",
-            "RequestExample",
-            "ResponseExample",
-            "ResponseField",
-            "Step",
-            "Steps",
-            "Tab",
-            "Tabs",
-            "Tile",
-            "Tiles",
-            "Tip",
-            "Tooltip",
-            "Tree",
-            "Tree.File",
-            "Tree.Folder",
-            "Update",
-            "View",
-            "Visibility",
-            "Warning",
-        ],
-        Generator::VitePress => &["Badge"],
-        Generator::Fumadocs => &["Accordion", "Accordions", "Callout", "Card", "Cards", "Step", "Steps", "Tab", "Tabs"],
-        Generator::Starlight | Generator::Docusaurus | Generator::Nextra => &["Fragment"],
-        _ => &[],
+    let names = match layout.generator() {
+        Generator::Mintlify => {
+            "Accordion AccordionGroup Badge Banner Callout Card CardGroup Check CodeBlock CodeGroup Color \
+             Column Columns Danger Expandable Frame Icon Info Latex Note Panel Param ParamField Prompt \
+             RequestExample ResponseExample ResponseField Step Steps Tab Tabs Tile Tiles Tip Tooltip Tree \
+             Tree.File Tree.Folder Update View Visibility Warning"
+        }
+        Generator::VitePress => "Badge",
+        Generator::Fumadocs => "Accordion Accordions Callout Card Cards Step Steps Tab Tabs",
+        Generator::Starlight | Generator::Docusaurus | Generator::Nextra => "Fragment",
+        _ => "",
     };
-    names.contains(&name)
+    has_word(names, name)
 }
 
 /// What the generator of a site acts on in Markdown.

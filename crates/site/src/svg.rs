@@ -2,7 +2,7 @@
 //!
 //! A browser reads the file as XML, and pages may also hold it as part of their HTML. Both have to see a drawing.
 
-use docent_markdown::{Code, Lines, regex};
+use docent_markdown::{Code, Lines, has_word, regex};
 use roxmltree::{Document, Node, ParsingOptions};
 
 const SVG: &str = "http://www.w3.org/2000/svg";
@@ -114,7 +114,7 @@ fn active(node: Node<'_, '_>, depth: usize) -> Option<Option<String>> {
         .next()
         .is_some_and(|name| name.contains(':'));
     let is_of_program = namespace.is_some_and(|namespace| OF_PROGRAMS.iter().any(|part| namespace.contains(part)));
-    let is_drawing = namespace.is_none_or(|namespace| namespace == SVG) && is_in(ELEMENTS, name);
+    let is_drawing = namespace.is_none_or(|namespace| namespace == SVG) && has_word(ELEMENTS, name);
     if depth > MAX_DEPTH || !(is_drawing && !has_prefix || is_of_program && has_prefix) {
         return Some(None);
     }
@@ -133,10 +133,10 @@ fn active(node: Node<'_, '_>, depth: usize) -> Option<Option<String>> {
             Some(namespace) => !OF_PROGRAMS.iter().any(|part| namespace.contains(part)),
             None if name == "href" => is_active_address(node, value),
             None if is_of_program => name.to_lowercase().starts_with("on") || ["src", "style"].contains(&name),
-            None if name == "attributeName" => !is_in(PROPERTIES, value) && !is_animated(value),
+            None if name == "attributeName" => !has_word(PROPERTIES, value) && !is_animated(value),
             None => {
-                let is_known = is_in(ATTRIBUTES, name)
-                    || is_in(PROPERTIES, name)
+                let is_known = has_word(ATTRIBUTES, name)
+                    || has_word(PROPERTIES, name)
                     || name.starts_with("aria-")
                     || name.starts_with("data-");
                 !is_known || is_active_style(value)
@@ -147,15 +147,11 @@ fn active(node: Node<'_, '_>, depth: usize) -> Option<Option<String>> {
     Some(Some(format!("<{name} … {}=\"{}\"", attribute.name(), attribute.value())))
 }
 
-fn is_in(list: &str, name: &str) -> bool {
-    list.split_whitespace().any(|listed| listed == name)
-}
-
 /// Attributes that move and grow things.
 fn is_animated(name: &str) -> bool {
     const GEOMETRY: &str = "x y x1 y1 x2 y2 cx cy r rx ry fx fy dx dy d points width height offset transform viewBox \
         gradientTransform patternTransform rotate startOffset stdDeviation baseFrequency values scale k1 k2 k3 k4 pathLength";
-    is_in(GEOMETRY, name)
+    has_word(GEOMETRY, name)
 }
 
 fn is_active_address(node: Node<'_, '_>, address: &str) -> bool {

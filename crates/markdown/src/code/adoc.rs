@@ -18,6 +18,7 @@ use crate::parse_lines::each_line;
 use crate::regex;
 use crate::site_paths::folder;
 use crate::text::text_of;
+use crate::words::has_word;
 
 /// Most characters of [`Code::shown`].
 const MAX_SHOWN_CHARS: usize = 80;
@@ -241,7 +242,7 @@ fn is_plain_include(written: &str) -> bool {
     let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
     let is_inside = !path.starts_with(['/', ' ']) && path.split('/').all(|part| !part.starts_with('.'));
     is_inside
-        && names::INCLUDED.contains(&ending)
+        && has_word(names::INCLUDED, ending)
         && attributes.split(',').all(|one| INCLUDE_ATTRIBUTES.is_match(one.trim()))
 }
 

@@ -11,27 +11,28 @@ use crate::parse_tags::Tag;
 use crate::parse_tags::TagKind;
 use crate::parse_tags::scan_tag;
 use crate::regex;
+use crate::words::has_word;
 
 /// Elements that lay out words, pictures and recordings.
-const ELEMENTS: &str = " a abbr address article aside audio b bdi bdo blockquote br caption center cite code col colgroup dd \
+const ELEMENTS: &str = "a abbr address article aside audio b bdi bdo blockquote br caption center cite code col colgroup dd \
     del details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i img ins kbd li main mark nav ol p \
     picture pre q rp rt ruby s samp section small source span strike strong sub summary sup table tbody td tfoot th thead \
-    time tr track tt u ul var video wbr ";
+    time tr track tt u ul var video wbr";
 
 /// Attributes of those that change how they look or where they lead.
-const ATTRIBUTES: &str = " abbr align alt aria-describedby aria-expanded aria-hidden aria-label aria-labelledby autoplay \
+const ATTRIBUTES: &str = "abbr align alt aria-describedby aria-expanded aria-hidden aria-label aria-labelledby autoplay \
     bgcolor border cellpadding cellspacing cite class classname color colspan controls datetime decoding default dir download \
     face fetchpriority frameborder height hidden href hreflang id itemprop kind label lang loading loop markdown markdown1 \
     markdown-1 media muted name nowrap open playsinline poster referrerpolicy rel reversed role rowspan scope size sizes span \
-    src srclang srcset start style tabindex target title translate type valign value v-pre width allowfullscreen allow ";
+    src srclang srcset start style tabindex target title translate type valign value v-pre width allowfullscreen allow";
 
 /// Attributes whose text is put into the page as HTML, or names what is rendered in the element's place.
 const AS_CODE: [&str; 9] =
     ["is", "html", "srcdoc", "dangerouslysetinnerhtml", "innerhtml", "outerhtml", "textcontent", "__html", "ref"];
 
 /// Elements that run code, load resources or redirect, in whatever spelling.
-const ACTIVE: &str = " script style object embed applet base meta link frame frameset portal template slot component form \
-    input button textarea select svg math noscript xmp plaintext dialog ";
+const ACTIVE: &str = "script style object embed applet base meta link frame frameset portal template slot component form \
+    input button textarea select svg math noscript xmp plaintext dialog";
 
 /// How far a malformed tag is read, in bytes.
 const MAX_BROKEN_TAG_BYTES: usize = 500;
@@ -59,7 +60,6 @@ pub(super) enum TagReader {
 /// What a tag is, apart from its expressions.
 pub(super) fn effect_of(text: &str, tag: &Tag, reader: TagReader) -> TagEffect {
     let name = tag.name.to_ascii_lowercase();
-    let is_in = |list: &str, word: &str| list.contains(&format!(" {word} "));
     let is_component = match reader {
         TagReader::Jsx => tag.is_component(),
         TagReader::Vue => tag.name.contains(|c: char| c.is_ascii_uppercase()),
@@ -69,18 +69,18 @@ pub(super) fn effect_of(text: &str, tag: &Tag, reader: TagReader) -> TagEffect {
     if tag.kind == TagKind::Close {
         return TagEffect::Plain;
     }
-    if !is_component && is_in(ACTIVE, local) || tag.attributes.iter().any(|attribute| runs(text, attribute)) {
+    if !is_component && has_word(ACTIVE, local) || tag.attributes.iter().any(|attribute| runs(text, attribute)) {
         return TagEffect::Active;
     }
     if !is_component && name == "iframe" {
         return frame(text, tag);
     }
     let is_plain = |attribute: &Attribute| {
-        is_in(ATTRIBUTES, &attribute.name.to_ascii_lowercase())
+        has_word(ATTRIBUTES, &attribute.name.to_ascii_lowercase())
             && (!attribute.name.eq_ignore_ascii_case("style")
                 || attribute.value.clone().is_none_or(|value| is_plain_style(&text[value])))
     };
-    if !is_component && is_in(ELEMENTS, &name) {
+    if !is_component && has_word(ELEMENTS, &name) {
         return if tag.attributes.iter().all(is_plain) { TagEffect::Plain } else { TagEffect::Active };
     }
     match reader {
@@ -146,6 +146,8 @@ pub(super) fn tags(text: &str, body: usize, code: &[Range<usize>], reader: TagRe
     let mut ends = Ends::default();
     let mut code = code.iter().peekable();
     let mut at = body;
+    // What else is broken up to here is a part of the last one.
+    let mut broken_end = body;
     while let Some(next) = text[at..].find('<').map(|length| at + length) {
         at = next + 1;
         while code.next_if(|range| range.end <= next).is_some() {}
@@ -186,11 +188,14 @@ pub(super) fn tags(text: &str, body: usize, code: &[Range<usize>], reader: TagRe
                 }
                 at = tag.span.end;
             }
-            None if rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || "/!?%".contains(c)) => {
+            None if next >= broken_end
+                && rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || "/!?%".contains(c)) =>
+            {
                 let limit = text.floor_char_boundary(text.len().min(next + MAX_BROKEN_TAG_BYTES));
                 let broken = &text[next..limit];
                 let end = broken.find('\n').unwrap_or(broken.len());
-                found.active.push((next..next + end, None));
+                broken_end = next + end;
+                found.active.push((next..broken_end, None));
             }
             None => {}
         }

@@ -8,9 +8,10 @@ use std::ops::Range;
 
 use crate::parse_lines::each_line;
 use crate::regex;
+use crate::words::has_word;
 
 /// Languages whose blocks are displayed. Languages that a plug-in draws or runs are not among them.
-const INERT: &str = " abap ada adoc ansi antlr apache apacheconf apex applescript arduino asciidoc asm assembly astro awk bash \
+const INERT: &str = "abap ada adoc ansi antlr apache apacheconf apex applescript arduino asciidoc asm assembly astro awk bash \
     bat batch bazel bibtex bicep blade c c# c++ cmake cfg clj clojure cmd cobol coffee coffeescript conf console cpp cs \
     csharp css csv cue curl cypher d dart dhall diff docker dockerfile dos dotenv editorconfig ejs elisp elixir elm env \
     erb erl erlang ex f# fish fortran fsharp gdscript gherkin git gitignore gleam glsl go go-html-template \
@@ -23,25 +24,10 @@ const INERT: &str = " abap ada adoc ansi antlr apache apacheconf apex applescrip
     scala scheme scss sh sh-session shell shell-session shellscript smali solidity sparql spec splunk sql ssh-config stylus \
     sv svelte svg swift systemd systemverilog tcl templ terraform tex text tf toml traceback tree ts tsv tsx turtle twig txt \
     typescript typespec typst v vala vb verilog vhdl vim viml vue vyper wasm wat wgsl wit wolfram xml xsl yaml yml yaml+jinja \
-    zig zsh ";
+    zig zsh";
 
 /// Words behind the language that make a plug-in run the block or read a file.
-const RUNS: [&str; 14] = [
-    "exec",
-    "live",
-    "include",
-    "eval",
-    "run",
-    "src",
-    "source",
-    "ref",
-    "reference",
-    "import",
-    "url",
-    "file",
-    "plot",
-    "session",
-];
+const RUNS: &str = "exec live include eval run src source ref reference import url file plot session";
 
 regex!(MARKED_LINES, r#"\{[0-9, -]*\}|"[^"]*"|'[^']*'"#);
 
@@ -80,8 +66,8 @@ fn is_inert(info: &str) -> bool {
     let (language, rest) = info.split_at(end);
     let is_hidden = |c: char| "{}<>$`\\()".contains(c) || (c.is_control() && c != '\t');
     let words = MARKED_LINES.replace_all(rest, "");
-    let runs = |word: &str| RUNS.contains(&word.split('=').next().unwrap_or_default().to_ascii_lowercase().as_str());
-    (language.is_empty() || INERT.contains(&format!(" {} ", language.to_ascii_lowercase())))
+    let runs = |word: &str| has_word(RUNS, &word.split('=').next().unwrap_or_default().to_ascii_lowercase());
+    (language.is_empty() || has_word(INERT, &language.to_ascii_lowercase()))
         && !words.contains(is_hidden)
         && !words.split(|c: char| c.is_whitespace() || ",;:[]".contains(c)).any(runs)
 }

@@ -9,101 +9,21 @@ use regex::Regex;
 
 use super::lines::Blocks;
 use crate::regex;
+use crate::words::has_word;
 
 /// Schemes whose URLs run their own content.
 const SCHEMES: [&str; 3] = ["javascript", "vbscript", "livescript"];
 
 /// TeX commands that read or write files, define other commands, or create links.
-const COMMANDS: [&str; 88] = [
-    "afterassignment",
-    "aftergroup",
-    "atbegindocument",
-    "atenddocument",
-    "attachfile",
-    "catchfiledef",
-    "catchfileedef",
-    "catcode",
-    "chardef",
-    "countdef",
-    "csname",
-    "declarerobustcommand",
-    "def",
-    "directlua",
-    "documentclass",
-    "edef",
-    "embedfile",
-    "everymath",
-    "everypar",
-    "expandafter",
-    "explsyntaxon",
-    "futurelet",
-    "gdef",
-    "href",
-    "htmlclass",
-    "htmldata",
-    "htmlid",
-    "htmlstyle",
-    "hyperlink",
-    "iffileexists",
-    "immediate",
-    "import",
-    "include",
-    "includegraphics",
-    "includemedia",
-    "includepdf",
-    "includestandalone",
-    "includesvg",
-    "input",
-    "inputiffileexists",
-    "inputminted",
-    "latelua",
-    "lccode",
-    "let",
-    "loadglsentries",
-    "lowercase",
-    "lstinputlisting",
-    "lstset",
-    "luaexec",
-    "mathchardef",
-    "mmltoken",
-    "nameuse",
-    "newcommand",
-    "newdocumentcommand",
-    "newenvironment",
-    "newexpandabledocumentcommand",
-    "newread",
-    "newwrite",
-    "openin",
-    "openout",
-    "pdfcatalog",
-    "pdffiledump",
-    "pdfobj",
-    "pdfximage",
-    "primitive",
-    "providecommand",
-    "read",
-    "readline",
-    "renewcommand",
-    "renewenvironment",
-    "require",
-    "requirepackage",
-    "scantextokens",
-    "scantokens",
-    "shellescape",
-    "special",
-    "subimport",
-    "uccode",
-    "uppercase",
-    "url",
-    "usename",
-    "usepackage",
-    "verbatiminput",
-    "verbatimtabinput",
-    "write",
-    "xdef",
-    "xetexpdffile",
-    "xetexpicfile",
-];
+const COMMANDS: &str = "afterassignment aftergroup atbegindocument atenddocument attachfile catchfiledef catchfileedef catcode chardef \
+    countdef csname declarerobustcommand def directlua documentclass edef embedfile everymath everypar expandafter \
+    explsyntaxon futurelet gdef href htmlclass htmldata htmlid htmlstyle hyperlink iffileexists immediate import \
+    include includegraphics includemedia includepdf includestandalone includesvg input inputiffileexists inputminted \
+    latelua lccode let loadglsentries lowercase lstinputlisting lstset luaexec mathchardef mmltoken nameuse \
+    newcommand newdocumentcommand newenvironment newexpandabledocumentcommand newread newwrite openin openout \
+    pdfcatalog pdffiledump pdfobj pdfximage primitive providecommand read readline renewcommand renewenvironment \
+    require requirepackage scantextokens scantokens shellescape special subimport uccode uppercase url usename \
+    usepackage verbatiminput verbatimtabinput write xdef xetexpdffile xetexpicfile";
 
 static SCHEME: LazyLock<Regex> = LazyLock::new(|| {
     let between = r"[\s\\\p{Cc}]*";
@@ -175,7 +95,7 @@ pub(super) fn commands(text: &str) -> impl Iterator<Item = usize> {
     let commands = COMMAND.captures_iter(text).filter_map(|found| {
         let whole = found.get_match();
         let name = found.get(1).map_or("", |name| name.as_str()).to_ascii_lowercase();
-        let is_code = COMMANDS.contains(&name.as_str())
+        let is_code = has_word(COMMANDS, &name)
             || (whole.as_str().starts_with("\\begin") && name != "begin" && !is_environment(text, whole.start()));
         is_code.then_some(whole.start())
     });

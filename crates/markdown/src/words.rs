@@ -1,0 +1,18 @@
+//! Lists of words in one text.
+
+/// Whether a list of words with blanks between them has this one.
+pub fn has_word(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|listed| listed == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_word;
+
+    #[test]
+    fn a_word_is_whole() {
+        for (word, is_there) in [("b", true), ("a", true), ("cd", true), ("c", false), ("", false), ("a b", false)] {
+            assert_eq!(has_word("a b cd", word), is_there, "{word}");
+        }
+    }
+}
