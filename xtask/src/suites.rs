@@ -53,7 +53,8 @@ pub(crate) enum Suite {
     Models,
     /// The built server against a GitHub emulator and GitHub's description of its API
     Forges,
-    /// Answers of the assistant in third-party Markdown renderers, and files that agents may write in docutils and Sphinx; $DOCENT_FUZZ_SECONDS says for how long each, $DOCENT_FUZZ_SEED with which texts
+    /// Answers of the assistant in third-party Markdown renderers, and pages that agents may write in MDX, Vue, Python-Markdown,
+    /// Asciidoctor, docutils and Sphinx; $DOCENT_FUZZ_SECONDS says for how long each, $DOCENT_FUZZ_SEED with which texts
     Markdown,
     /// Small sites of odd rules, built by their own generators before and after chores
     Sites,
@@ -345,7 +346,7 @@ impl<'a> Suites<'a> {
     async fn markdown(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let node = self.tools.node_with(&self.workspace.root.join("tests/markdown"), stop).await?;
         let mut command = Command::new(cargo());
-        let chosen = ["--ignored", "--nocapture", "link_filter::tests::renderers"];
+        let chosen = ["--ignored", "--nocapture", "link_filter::tests::renderers", "code::tests::generators"];
         command.args(["test", "--quiet", "--workspace", "--lib", "--"]).args(chosen);
         let renderers = self.tools.python_program("markdown_py", "tests/markdown/requirements.txt", stop).await?;
         command.env("DOCENT_NODE", node).env("DOCENT_PYTHON", renderers.with_file_name("python"));

@@ -28,6 +28,7 @@ use crate::parse_lines::each_line;
 use crate::parse_lines::line_end;
 use crate::parse_marks;
 use crate::parse_mdx::Constructs;
+use crate::parse_tags::{Dialect, scan_tag};
 use crate::regex;
 use crate::site_paths::folder;
 use crate::site_paths::joined;
@@ -156,7 +157,12 @@ pub fn code_of(rules: CodeRules, file: &str, bytes: &[u8]) -> Vec<Code> {
     for link in page.links.iter().filter(|link| runs_script(&link.target)) {
         found.add("link", link.span.clone());
     }
-    let plain = plain::ranges(&text, body, rules == CodeRules::Mdx);
+    let parser = match rules {
+        CodeRules::Mdx => plain::Parser::Mdx,
+        CodeRules::Markdown(ActiveTokens { python_blocks: true, .. }) => plain::Parser::PythonMarkdown,
+        _ => plain::Parser::CommonMark,
+    };
+    let plain = plain::ranges(&text, body, parser);
     match rules {
         CodeRules::Mdx => {
             let plain = found.mdx_on_its_own(body, plain);
@@ -178,7 +184,7 @@ pub fn code_spans(file: &str, text: &str) -> Vec<Range<usize>> {
     let mut found = Found { text, lines: Lines::of(text), file, code: Vec::new() };
     let body = front_matter::end(text);
     let constructs = mdx_constructs(text, 0..body, &parse_marks::costly(text), &found.lines);
-    found.mdx(body, &constructs);
+    found.mdx(body, &constructs, &[]);
     // The words of a tag's attributes may be replaced; what is not plain among them is judged afterwards.
     found.code.retain(|code| !code.key.starts_with("component ") && !code.key.starts_with("tag "));
     found.code.into_iter().map(|code| code.span).collect()
@@ -214,6 +220,7 @@ regex!(
     PLAIN_ATTRIBUTES,
     r#"\A\{:?\s*(?:(?:[#.][\w:.-]+|[\w-]+|(?:width|height|align|target|rel|loading|title|alt|id|class|start|lang|dir|name|linenums|hl_lines|data-[\w-]+)\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[\w.%#/-]+))(?:\s+|\}\z))*\}?\z"#
 );
+regex!(SPELLED_BRACES, r"(?i)(?:\\?\{|&(?:#0*123|#x0*7b|lcub|lbrace);){2}");
 regex!(PYTHON_BLOCK, r"(?m)^[ \t>]*(?::::[ \t]+[\w.]+[ \t]*$|///[ \t]+(?:html|define-tag)\b[^\n]*)");
 // A URL that runs its content, where a URL may begin, however it is spelled.
 regex!(
@@ -356,7 +363,7 @@ impl Found<'_> {
                 if constructs.is_incomplete {
                     self.add("unread", 0..self.text.len());
                 } else {
-                    self.mdx(body, &constructs);
+                    self.mdx(body, &constructs, &plain);
                 }
                 return plain;
             }
@@ -367,7 +374,7 @@ impl Found<'_> {
         plain
     }
 
-    fn mdx(&mut self, body: usize, constructs: &Constructs) {
+    fn mdx(&mut self, body: usize, constructs: &Constructs, plain: &[Range<usize>]) {
         let text = self.text;
         if constructs.is_incomplete {
             return self.add("unread", 0..text.len());
@@ -375,6 +382,7 @@ impl Found<'_> {
         let mut imported = BTreeSet::new();
         for span in &constructs.blanked {
             match text.as_bytes()[span.start] {
+                _ if plain::may_be_cut(text, span, plain) => self.add("cut", span.clone()),
                 b'{' => self.expression(span.clone()),
                 b'i' | b'e' => {
                     imported.extend(statements::names(&text[span.clone()]));
@@ -386,12 +394,21 @@ impl Found<'_> {
         for span in statements::unparsed_statements(text, body, constructs) {
             self.statements(span);
         }
+        // What looks like the destination of a link is a tag where there is no link.
+        for (at, _) in text[body..].match_indices("](<") {
+            if let Some(tag) = scan_tag(text, body + at + 2, Dialect::Jsx)
+                && markup::effect_of(text, &tag, TagReader::Jsx) == TagEffect::Active
+            {
+                self.add("tag", tag.span);
+            }
+        }
         for tag in &constructs.tags {
             for span in &tag.expressions {
                 self.expression(span.clone());
             }
             match markup::effect_of(text, tag, TagReader::Jsx) {
                 TagEffect::Plain => {}
+                TagEffect::Component(_) if plain::may_be_cut(text, &tag.span, plain) => {}
                 // An imported component is known by its import.
                 TagEffect::Component(name) if imported.contains(name.split('.').next().unwrap_or_default()) => {}
                 TagEffect::Component(name) => self.add_as(tag.span.clone(), format!("component {name}")),
@@ -425,14 +442,23 @@ impl Found<'_> {
             }
         }
         self.templates(body, if tokens.templates_in_code { &[] } else { &plain }, tokens.templates);
+        if tokens.vue {
+            // Vue sees what Markdown makes of escapes and references.
+            for found in SPELLED_BRACES.find_iter(&text[body..]) {
+                let at = body + found.start();
+                if !plain::holds(&plain, at) && found.as_str() != "{{" {
+                    self.add("template", at..line_end(text, at));
+                }
+            }
+        }
         self.addresses(body, &plain);
         self.executed_blocks(body, &plain);
         let outside = |span: &Range<usize>| !plain::holds(&plain, span.start);
         if tokens.attribute_lists {
             let lists = ATTRIBUTE_LIST.find_iter(&text[body..]).map(|list| body + list.start()..body + list.end());
-            // Two braces are a template.
+            // In two braces it is a template.
             let is_alone =
-                |list: &Range<usize>| !text[..list.start].ends_with('{') && !text[list.end..].starts_with('}');
+                |list: &Range<usize>| !(text[..list.start].ends_with('{') && text[list.end..].starts_with('}'));
             // To Vue, `{:title="f()"}` is an expression.
             let is_active = |list: &Range<usize>| {
                 let list = &text[list.clone()];
@@ -490,7 +516,10 @@ impl Found<'_> {
                 continue;
             }
             let literal = written.get(2..written.len().max(4) - 2).unwrap_or_default();
-            match SHORTCODE.captures(written) {
+            // `{{<` is a shortcode of Hugo and nothing elsewhere.
+            let is_shortcode =
+                (templates == Templates::Shortcodes || written.starts_with("{%")) && !written[2..].contains("{{");
+            match SHORTCODE.captures(written).filter(|_| is_shortcode) {
                 // Escaped, as Hugo's manual has it.
                 _ if written.starts_with("{{</*") || written.starts_with("{{%/*") => {}
                 Some(name) if has_word(INERT_SHORTCODES, &name[1]) => {}

@@ -221,7 +221,7 @@ fn a_model_that_writes_its_calls_as_text_is_told_of_the_setting_that_reads_them(
 fn a_new_page_takes_the_ending_of_the_sites_pages() {
     let model = ModelServer::start();
     let text = "---\ntitle: Refunds\n---\n\nA refund takes a day.\n";
-    for path in ["guides/refunds", "guides/refunds.md"] {
+    for path in ["guides/refunds", "guides/refunds.mdx"] {
         model.replies(Reply::calls("write", &json!({ "path": path, "content": text })));
     }
     model.replies(Reply::calls("add_page", &json!({ "path": "guides/returns.md", "title": "Returns" })));

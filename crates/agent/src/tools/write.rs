@@ -43,14 +43,19 @@ pub(super) fn write(workbench: &mut Workbench<'_>, path: &str, content: String) 
         workbench.write(&path, content.into_bytes())?;
         return Ok(format!("Replaced `{path}`, {lines} lines."));
     }
-    let named = new_page_path(&Site::read(workbench.tree()), &path).into_owned();
+    let site = Site::read(workbench.tree());
+    let named = new_page_path(&site, &path).into_owned();
     if !has_page_ending(&path) {
         // It may be a file that the project allows.
         let made = workbench.write(&path, content.into_bytes());
         let hint = if named == path { String::new() } else { format!("; a page there is `{named}`") };
         return made.map(|()| format!("Made `{path}`, {lines} lines.")).map_err(|why| why + &hint);
     }
-    let why = if named == path { "" } else { ": the site's pages have that ending" };
+    // A page of another ending than the others is one all the same, where the generator serves it.
+    let (named, why) = match site.layout().holds_pages(&path) || named == path {
+        true => (path, ""),
+        false => (named, ": the site's pages have that ending"),
+    };
     workbench.write(&named, content.into_bytes())?;
     Ok(format!("Made `{named}`, {lines} lines{why}."))
 }

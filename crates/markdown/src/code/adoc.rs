@@ -312,8 +312,8 @@ fn constructs(line: &str, has_formulas: bool) -> Option<Vec<Range<usize>>> {
 fn completes(line: &str) -> bool {
     let is_address = |at: usize| {
         let near = &line[line.floor_char_boundary(at.saturating_sub(MAX_ADDRESS_BYTES))..at];
-        let word = near.rfind(char::is_whitespace).map_or(0, |space| space + 1);
-        let word = near[word..].trim_start_matches(|c: char| !c.is_alphanumeric());
+        let word = near.rsplit(char::is_whitespace).next().unwrap_or_default();
+        let word = word.trim_start_matches(|c: char| !c.is_alphanumeric());
         let word = word.strip_prefix("link:").unwrap_or(word);
         word.starts_with("https://") || word.starts_with("http://")
     };

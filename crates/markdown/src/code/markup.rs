@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::literal::is_literal;
+use super::plain::may_be_cut;
 use crate::parse_html::Ends;
 use crate::parse_html::opens_script_or_style;
 use crate::parse_tags::Attribute;
@@ -138,13 +139,13 @@ pub fn runs_script(address: &str) -> bool {
         || is_hidden
 }
 
-/// The active constructs among the tags of a text, outside of `code`: of each its range, and its key where it is known by
+/// The active constructs among the tags of a text, outside of `plain` code: of each its range, and its key where it is known by
 /// its name. A `script` or `style` element is one range together with its content. A `<` that begins nothing plain counts
 /// to the end of its line, because browsers accept more than any reader of a page expects.
-pub(super) fn tags(text: &str, body: usize, code: &[Range<usize>], reader: TagReader) -> Tags {
+pub(super) fn tags(text: &str, body: usize, plain: &[Range<usize>], reader: TagReader) -> Tags {
     let mut found = Tags::default();
     let mut ends = Ends::default();
-    let mut code = code.iter().peekable();
+    let mut code = plain.iter().peekable();
     let mut at = body;
     // What else is broken up to here is a part of the last one.
     let mut broken_end = body;
@@ -157,12 +158,13 @@ pub(super) fn tags(text: &str, body: usize, code: &[Range<usize>], reader: TagRe
         }
         let rest = &text[next..];
         if let Some(comment) = rest.strip_prefix("<!--") {
-            let end = comment.find("-->").map_or(text.len(), |length| next + length + "<!---->".len());
-            let inside = &text[next + 4..end.saturating_sub(3).max(next + 4)];
-            let is_plain = comment.contains("-->")
+            let closed = comment.find("-->");
+            let inside = &comment[..closed.unwrap_or(comment.len())];
+            let end = closed.map_or(text.len(), |length| next + length + "<!---->".len());
+            let is_plain = closed.is_some()
                 && !inside.starts_with(['>', '-'])
                 && !inside.contains("--")
-                && !inside.contains('`')
+                && !may_be_cut(text, &(next..end), plain)
                 && !inside.contains("<!");
             found.spans.push(next..end);
             if !is_plain {
@@ -177,6 +179,7 @@ pub(super) fn tags(text: &str, body: usize, code: &[Range<usize>], reader: TagRe
             Some(tag) => {
                 found.spans.push(tag.span.clone());
                 match effect_of(text, &tag, reader) {
+                    _ if may_be_cut(text, &tag.span, plain) => found.active.push((tag.span.clone(), None)),
                     TagEffect::Plain => {}
                     TagEffect::Component(name) => {
                         found.active.push((tag.span.clone(), Some(format!("component {name}"))));

@@ -29,6 +29,7 @@ const INERT: &str = "abap ada adoc ansi antlr apache apacheconf apex applescript
 /// Words behind the language that make a plug-in run the block or read a file.
 const RUNS: &str = "exec live include eval run src source ref reference import url file plot session";
 
+regex!(TAG, r"<(/?)([A-Za-z][\w-]*)");
 regex!(MARKED_LINES, r#"\{[0-9, -]*\}|"[^"]*"|'[^']*'"#);
 
 /// A page in which some character ends a line for one parser and not for another has no plain code.
@@ -38,9 +39,30 @@ fn has_odd_line_ends(text: &str) -> bool {
     text.contains(is_odd) || text.match_indices('\r').any(|(at, _)| !text[at + 1..].starts_with('\n'))
 }
 
+/// Elements that stand in a line of text. Python-Markdown reads all others to their ends, blank lines and code too.
+const INLINE: &str = "a abbr area b base br cite code col del dfn em embed hr i img input ins kbd link mark meta param q s samp \
+    small source span strong sub sup time track u var wbr";
+
+/// Who reads a page, as far as it matters where code is displayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Parser {
+    CommonMark,
+    Mdx,
+    PythonMarkdown,
+}
+
 /// The ranges of plain code from `body` on, in order.
-pub(super) fn ranges(text: &str, body: usize, is_mdx: bool) -> Vec<Range<usize>> {
-    let mut search = Search { text, is_mdx, fence: None, foreign: None, paragraph: Vec::new(), found: Vec::new() };
+pub(super) fn ranges(text: &str, body: usize, parser: Parser) -> Vec<Range<usize>> {
+    let mut search = Search {
+        text,
+        parser,
+        open_elements: 0,
+        fence: None,
+        foreign: None,
+        paragraph: Vec::new(),
+        is_foreign_paragraph: false,
+        found: Vec::new(),
+    };
     if has_odd_line_ends(&text[body..]) {
         return Vec::new();
     }
@@ -59,6 +81,39 @@ pub(super) fn holds(plain: &[Range<usize>], at: usize) -> bool {
     next > 0 && at < plain[next - 1].end
 }
 
+/// Whether a construct may begin in code that some parser displays and end outside of it, so that what stands in it is no
+/// part of it: it holds a fence, or backticks that others before it may pair with, or leaves the quote or list item that it
+/// begins in.
+pub(super) fn may_be_cut(text: &str, span: &Range<usize>, plain: &[Range<usize>]) -> bool {
+    let inside = &text[span.clone()];
+    let near = text.floor_char_boundary(span.start.saturating_sub(MAX_LOOKBACK));
+    let behind = |end: &str| match text[near..span.start].rfind(end) {
+        Some(at) => Some(near + at + end.len()),
+        None => (near == 0).then_some(0),
+    };
+    let has_open_backtick = || {
+        behind("\n\n").is_none_or(|paragraph| {
+            let mut backticks = text[paragraph..span.start].match_indices('`').map(|(at, _)| paragraph + at);
+            backticks.any(|at| !holds(plain, at))
+        })
+    };
+    let leaves_margin = || {
+        behind("\n").is_none_or(|line| {
+            let margin = |line: &str| line.len() - line.trim_start_matches([' ', '\t', '>']).len();
+            let mut margins = text[line..span.end].split('\n').filter(|line| !line.trim().is_empty()).map(margin);
+            let first = margins.next().unwrap_or_default();
+            margins.any(|margin| margin < first)
+        })
+    };
+    inside.contains("~~~")
+        || inside.contains("```")
+        || (inside.contains('`') && has_open_backtick())
+        || (inside.contains('\n') && leaves_margin())
+}
+
+/// How far back the beginning of a line or a paragraph is searched for, in bytes, so that time stays linear.
+const MAX_LOOKBACK: usize = 4_000;
+
 /// Whether a block with this info string is displayed as it is, whatever the generator.
 fn is_inert(info: &str) -> bool {
     let info = info.trim();
@@ -72,6 +127,15 @@ fn is_inert(info: &str) -> bool {
         && !words.split(|c: char| c.is_whitespace() || ",;:[]".contains(c)).any(runs)
 }
 
+/// A line without what may stand for quotes, lists and tables at its beginning.
+fn without_marks(line: &str) -> &str {
+    line.trim_start_matches(|c: char| !c.is_ascii_graphic() || ">-*+.)|:0123456789".contains(c))
+}
+
+fn begins_tag(line: &str) -> bool {
+    without_marks(line).starts_with('<')
+}
+
 struct Fence {
     start: usize,
     marks: usize,
@@ -80,13 +144,16 @@ struct Fence {
 
 struct Search<'t> {
     text: &'t str,
-    is_mdx: bool,
+    parser: Parser,
+    /// The number of open elements, for a parser that reads these to their ends.
+    open_elements: usize,
     /// The open fence in column 0 that may be plain.
     fence: Option<Fence>,
     /// An open fence of another form: its sign and length. What stands in it is not protected.
     foreign: Option<(char, usize)>,
-    /// The lines since the last blank one.
+    /// The lines since the last blank one, and whether one is of a block of another form.
     paragraph: Vec<Range<usize>>,
+    is_foreign_paragraph: bool,
     found: Vec<Range<usize>>,
 }
 
@@ -107,7 +174,7 @@ impl Search<'_> {
             }
             return;
         }
-        let inside = line.trim_start_matches(|c: char| !c.is_ascii_graphic() || ">-*+.)|:0123456789".contains(c));
+        let inside = without_marks(line);
         let sign = if inside.starts_with('~') { '~' } else { '`' };
         let marks = inside.len() - inside.trim_start_matches(sign).len();
         let info = &inside[marks..];
@@ -116,16 +183,20 @@ impl Search<'_> {
             if is_fence && sign == open && marks >= length && info.trim().is_empty() {
                 self.foreign = None;
             }
+            self.foreign_line(span);
             return;
         }
         if is_fence {
             let follows_tag =
-                !self.is_mdx && self.paragraph.iter().any(|line| self.text[line.clone()].trim_start().starts_with('<'));
-            let is_plain = sign == '`' && line.starts_with('`') && is_inert(info);
+                self.parser != Parser::Mdx && self.paragraph.iter().any(|line| begins_tag(&self.text[line.clone()]));
             self.end_paragraph();
+            let is_plain = sign == '`' && line.starts_with('`') && is_inert(info) && self.open_elements == 0;
             match is_plain {
                 true => self.fence = Some(Fence { start: span.start, marks, is_plain: !follows_tag }),
-                false => self.foreign = Some((sign, marks)),
+                false => {
+                    self.foreign = Some((sign, marks));
+                    self.foreign_line(span);
+                }
             }
         } else if line.trim().is_empty() {
             self.end_paragraph();
@@ -134,10 +205,38 @@ impl Search<'_> {
         }
     }
 
+    /// A line of a block that only some parsers read as one: to the others it is text.
+    fn foreign_line(&mut self, span: Range<usize>) {
+        if self.text[span.clone()].trim().is_empty() {
+            self.end_paragraph();
+        } else {
+            self.is_foreign_paragraph = true;
+            self.paragraph.push(span);
+        }
+    }
+
+    fn elements(&mut self, line: Range<usize>) {
+        for tag in TAG.captures_iter(&self.text[line]) {
+            let is_block = !has_word(INLINE, &tag[2].to_ascii_lowercase());
+            match (is_block, tag[1].is_empty()) {
+                (true, true) => self.open_elements += 1,
+                (true, false) => self.open_elements = self.open_elements.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+
     /// Adds the inline code of a paragraph whose backticks are all single and in pairs on their lines.
     fn end_paragraph(&mut self) {
         let lines = std::mem::take(&mut self.paragraph);
         let text = self.text;
+        let is_odd = std::mem::take(&mut self.is_foreign_paragraph) || self.open_elements > 0;
+        if self.parser == Parser::PythonMarkdown {
+            lines.iter().for_each(|line| self.elements(line.clone()));
+        }
+        if is_odd || self.open_elements > 0 {
+            return;
+        }
         let is_odd = |line: &str| {
             line.contains("``")
                 || line.contains("\\`")
@@ -145,7 +244,7 @@ impl Search<'_> {
                 || line.contains("`$")
                 || line.matches('`').count() % 2 == 1
         };
-        let begins_tag = |line: &str| !self.is_mdx && line.trim_start().starts_with('<');
+        let begins_tag = |line: &str| self.parser != Parser::Mdx && begins_tag(line);
         if lines.iter().any(|line| is_odd(&text[line.clone()]) || begins_tag(&text[line.clone()])) {
             return;
         }
@@ -169,7 +268,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<&str> {
-        ranges(text, 0, false).into_iter().map(|range| &text[range]).collect()
+        ranges(text, 0, Parser::CommonMark).into_iter().map(|range| &text[range]).collect()
     }
 
     #[test]
@@ -227,9 +326,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranges_are_in_order(text in "(```|~~~|`|js|\n|\n\n|\\{|<p>|- |> | |a|\r|\\|){0,60}", is_mdx: bool) {
+        fn ranges_are_in_order(text in "(```|~~~|`|js|\n|\n\n|\\{|<p>|- |> | |a|\r|\\|){0,60}", parser in prop::sample::select(vec![Parser::CommonMark, Parser::Mdx, Parser::PythonMarkdown])) {
             let mut last = 0;
-            for range in ranges(&text, 0, is_mdx) {
+            for range in ranges(&text, 0, parser) {
                 prop_assert!(range.start >= last && range.end <= text.len() && text.is_char_boundary(range.end));
                 last = range.end;
             }

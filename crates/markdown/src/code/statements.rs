@@ -17,6 +17,13 @@ regex!(
 );
 regex!(EXPORT, r"(?s)\Aexport\s+const\s+[\w$]+\s*=(.*?);?\s*\z");
 
+// A line that can be nothing but one of a paragraph: words, behind the marks of quotes and lists. Neither a break (`***`), nor
+// an empty item, nor a definition.
+regex!(
+    PARAGRAPH,
+    r#"\A(?:[ \t]|>|[*+-][ \t]|[0-9]{1,9}[.)][ \t])*(?:[\p{L}"'(]|[0-9]+(?:[^0-9.)\s]|[ \t]+\S|[.)][^\s])|[*_]{1,3}\w|`[^`\n]|\[[^\]\n]*\](?:[^:]|\z))"#
+);
+
 /// Extensions of files whose import is harmless: images, and pages, whose code is checked in their own files.
 const HARMLESS: [&str; 10] = ["md", "mdx", "markdown", "png", "jpg", "jpeg", "gif", "webp", "avif", "ico"];
 
@@ -58,7 +65,7 @@ pub(super) fn unparsed_statements(text: &str, body: usize, constructs: &Construc
             found.push(at..paragraph_end(text, at));
         }
         // A statement cannot interrupt a paragraph.
-        may_begin = !line.starts_with(|c: char| c.is_alphanumeric() || "\"'([*_`".contains(c));
+        may_begin = !PARAGRAPH.is_match(line);
         at += line.len();
     }
     found

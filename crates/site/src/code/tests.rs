@@ -1,3 +1,5 @@
+mod generators;
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -170,5 +172,51 @@ proptest! {
         let layout = layout(&[("docs.json", "{\"navigation\": [\"index\"]}")]);
         let code = code_of(&layout, "a.mdx", format!("{before}\n\n{{f()}}\n").as_bytes());
         prop_assert!(code.iter().any(|code| code.key == "expression {f()}" || code.key.starts_with("unread")), "{code:?}");
+    }
+}
+
+#[test]
+fn what_begins_in_code_and_ends_outside_of_it_is_active() {
+    let mdx = layout(&[("docusaurus.config.js", "module.exports = {}")]);
+    for text in [
+        "``{/*`` {f()} */}\n",
+        "` {`{f()}` }\n",
+        "   ~~~\n{/*\n   ~~~\n{f()} */}\n",
+        "   ```\n<!--\n```\n\nexport const a = f()\n",
+        "- ```\n  {/*\n\n{f()} */}\n",
+        "[x](<script>f()</script>\n",
+        "***\nimport a from 'b'\n",
+        "*\nimport a from 'b'\n",
+    ] {
+        assert_ne!(shown(&mdx, "docs/a.mdx", text), [""; 0], "{text:?}");
+    }
+    for text in
+        ["`{` and `}`\n\n{/* a */}\n", "* a\nimport your data\n", "<details>\n  <summary>A</summary>\n</details>\n"]
+    {
+        assert_eq!(shown(&mdx, "docs/a.mdx", text), [""; 0], "{text:?}");
+    }
+    let vue = layout(&[(".vitepress/config.ts", "export default {}")]);
+    for text in [
+        "\\{\\{ f() }}\n",
+        "&#123;&#x7b; f() }}\n",
+        "{{<code>|{{ f() }}|\n",
+        "> </p>`{{ f() }}`\n",
+        "``<b title=\"`` <img src=x onerror=f()>\">\n",
+        "<!--\u{a0}",
+    ] {
+        assert_ne!(shown(&vue, "a.md", text), [""; 0], "{text:?}");
+    }
+    let mkdocs = layout(&[("mkdocs.yml", "site_name: x\n")]);
+    for text in [
+        "[x](b){onclick=f()}}\n",
+        "<div>\n\nA\n\n`<img src=x onerror=f()>`\n",
+        "   ```\n\n````\n|`<img src=x onerror=f()>`\n",
+    ] {
+        assert_ne!(shown(&mkdocs, "docs/a.md", text), [""; 0], "{text:?}");
+    }
+    assert_eq!(shown(&mkdocs, "docs/a.md", "<div>\n</div>\n\n`<img src=x onerror=f()>`\n"), [""; 0]);
+    let antora = layout(&[("antora.yml", "name: x\nversion: '1'\n")]);
+    for text in ["````\npass:[<b>]\n```\n", "a\u{a0}link:{a}:f()[x]\n"] {
+        assert_ne!(shown(&antora, "modules/ROOT/pages/a.adoc", text), [""; 0], "{text:?}");
     }
 }

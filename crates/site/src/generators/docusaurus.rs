@@ -23,6 +23,10 @@ use crate::variants::Stage;
 /// Maximum nesting depth of a sidebar.
 const MAX_DEPTH: usize = 32;
 
+/// Maximum number of versions that are read, the newest ones, and of languages: each version has folders in each language.
+const MAX_VERSIONS: usize = 200;
+const MAX_LANGUAGES: usize = 200;
+
 /// Files that are no pages unless the option `exclude` says otherwise.
 const DEFAULT_EXCLUDES: [&str; 4] =
     ["**/_*.{js,jsx,ts,tsx,md,mdx}", "**/_*/**", "**/*.test.{js,jsx,ts,tsx}", "**/__tests__/**"];
@@ -170,7 +174,7 @@ impl ConfigReader<'_> {
         self.languages = match options.get("locales") {
             Some(ScriptValue::List(names)) => {
                 let names = names.iter().filter_map(ScriptValue::text).filter(|name| Some(*name) != default);
-                names.map(str::to_owned).collect()
+                names.map(str::to_owned).take(MAX_LANGUAGES).collect()
             }
             Some(_) => {
                 self.is_computed = true;
@@ -369,7 +373,8 @@ impl ConfigReader<'_> {
     fn read_versions(&mut self, id: &str, options: &ScriptValue) -> Vec<Version> {
         let file = if id == "default" { "versions.json".to_owned() } else { format!("{id}_versions.json") };
         let read = self.tree.read(&from_config_folder(self.tree, self.home, &file));
-        let names: Vec<String> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        let mut names: Vec<String> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        names.truncate(MAX_VERSIONS);
         if names.is_empty() {
             return vec![Version { name: None, label: None, path: String::new() }];
         }

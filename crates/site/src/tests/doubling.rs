@@ -70,12 +70,12 @@ fn read(files: &Files) {
     }
 }
 
-/// Lengths at which a family is tried, until its time is worth a comparison.
-const LENGTHS: [usize; 5] = [2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10];
-/// The least time that is compared.
-const WORTH_COMPARING: Duration = Duration::from_millis(5);
+/// Lengths of the shorter text. The second and third are for families that take long.
+const LENGTHS: [usize; 3] = [8 << 10, 2 << 10, 1 << 10];
+const LONG: Duration = Duration::from_millis(200);
+/// What takes less is not compared.
+const WORTH_COMPARING: Duration = Duration::from_millis(8);
 const LARGEST_RATIO: f64 = 3.0;
-const TRIES: usize = 3;
 
 /// The families whose time grows too fast.
 fn too_slow(families: Vec<Family>) -> Vec<String> {
@@ -85,15 +85,15 @@ fn too_slow(families: Vec<Family>) -> Vec<String> {
             let files = files(length);
             (0..tries).map(|_| time_of(|| read(&files))).min().unwrap_or_default()
         };
-        let Some(at) = LENGTHS.iter().position(|length| least(*length, 1) >= WORTH_COMPARING) else { continue };
-        // One more doubling, if the first one looks bad: short texts have their constant costs.
-        let ratios = [LENGTHS[at], LENGTHS[at] * 2].into_iter().map(|length| {
-            let (one, two) = (least(length, TRIES), least(length * 2, TRIES));
-            (length, two.as_secs_f64() / one.as_secs_f64())
-        });
-        let bad: Vec<(usize, f64)> = ratios.take_while(|(_, ratio)| *ratio >= LARGEST_RATIO).collect();
-        if let [_, (length, ratio)] = bad[..] {
-            found.push(format!("{name}: {ratio:.1} times as long for {} as for {length} bytes", 2 * length));
+        let ratio = |length: usize, tries: usize| {
+            let (one, two) = (least(length, tries), least(2 * length, tries));
+            if two < WORTH_COMPARING { 1.0 } else { two.as_secs_f64() / one.as_secs_f64() }
+        };
+        let length = LENGTHS.into_iter().find(|length| least(*length, 1) < LONG).unwrap_or(LENGTHS[2]);
+        // What looks bad is tried again, and at another length: short texts have constant costs.
+        let is_bad = |length, tries| ratio(length, tries) >= LARGEST_RATIO;
+        if is_bad(length, 1) && is_bad(length, 3) && is_bad(2 * length, 2) {
+            found.push(format!("{name}: {:.1} times as long for {} bytes as for half", ratio(length, 3), 2 * length));
         }
     }
     found

@@ -43,7 +43,9 @@ pub(super) fn shown(lines: &[&str]) -> Vec<Line> {
             at += 1;
             continue;
         }
-        if !may_open(lines, at) {
+        // Asciidoctor knows a fence of three backticks alone.
+        let is_long_fence = line.strip_prefix("```").is_some_and(|info| info.contains('`'));
+        if is_long_fence || !may_open(lines, at) {
             break;
         }
         if line.starts_with(['=', '*']) {

@@ -209,6 +209,13 @@ const DATA: &[Data] = &[
     ("netlify.toml", DOCUSAURUS, "", "", &["[[redirects]]\nfrom = \"/a#\"\nto = \"/a\"\n"]),
     ("_redirects", DOCUSAURUS, "", "", &["/a# /a 301\n", "/:a*/:b*/:c* /a\n", "# a\n"]),
     ("docs/_category_.json", DOCUSAURUS, "{", "\"label\": \"a\"}", &["\"a#\": 1,"]),
+    (
+        "docusaurus.config.js",
+        &[("docs/a.md", "# a\n")],
+        "module.exports = {i18n: {defaultLocale: 'l', locales: [",
+        "'l']}}\n",
+        &["'l#',"],
+    ),
     ("versions.json", DOCUSAURUS, "[", "\"1\"]", &["\"1.#\","]),
     ("_config.yml", PAGE, "title: x\n", "", &["a#: b\n", "exclude: [a]\n"]),
     ("_config.yml", PAGE, "exclude:\n", "", &["- a#\n", "- '*a*'\n"]),
