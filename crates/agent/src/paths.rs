@@ -75,9 +75,9 @@ pub(crate) fn check_new_name(path: &str) -> Result<(), PathError> {
     if is_bad { Err(PathError::Name) } else { Ok(()) }
 }
 
-/// Whether a file or one of its folders is hidden: hidden files configure programs.
+/// Whether a file or one of its folders is hidden: hidden files configure programs. A folder above is not.
 pub(crate) fn is_hidden(path: &str) -> bool {
-    path.split('/').any(|part| part.starts_with('.'))
+    path.split('/').any(|part| part.starts_with('.') && part != "..")
 }
 
 /// Configuration files of services that run commands or grant access, in lower case.
