@@ -90,6 +90,7 @@ const ADDRESSES: &str = "link url href src image thumbnail cover canonical canon
     twitter:image file light dark featuredImage";
 
 regex!(FENCE, r"\A\s*(?:---|\+\+\+|;;;)");
+regex!(HEAD, r#"(?m)^["']?head["']?[ \t]*:"#);
 regex!(LANGUAGE, r"\A---[ \t]*[A-Za-z]");
 // Fields without a closed block: MkDocs reads them at the top of a page, others to the end of it.
 regex!(PLAIN_FIELD, r#"\A\s{0,3}["']?([A-Za-z0-9_.-]+)["']?[ \t]*[:=][ \t]*(.*)"#);
@@ -115,7 +116,9 @@ pub(crate) fn active_fields(generator: Generator, text: &str) -> Vec<Code> {
     };
     match data.filter(|data| matches!(data, Yaml::Map(_) | Yaml::Empty)) {
         Some(data) => found.value("", &data),
-        None if front.syntax == Syntax::Yaml && inside.len() < MAX_BYTES_BY_LINE => found.plain_lines(),
+        None if front.syntax == Syntax::Yaml && inside.len() < MAX_BYTES_BY_LINE && !HEAD.is_match(inside) => {
+            found.plain_lines();
+        }
         None => found.add(0, inside.trim(), format!("front matter {inside}")),
     }
     found.lines_with(&ACTIVE_LINE);
@@ -225,6 +228,10 @@ impl Found<'_> {
         match value {
             Yaml::Map(members) => {
                 for (name, value) in members {
+                    if path.is_empty() && name.eq_ignore_ascii_case("head") {
+                        // Elements of the head of the page, whose parts mean nothing apart.
+                        self.add_field(name, name, format!("field head {value:?}"));
+                    }
                     self.value(&if path.is_empty() { name.clone() } else { format!("{path}.{name}") }, value);
                 }
             }
@@ -247,10 +254,14 @@ impl Found<'_> {
             scheme.map(|scheme| format!("field {path} with {scheme}")),
         ];
         for key in keys.into_iter().flatten() {
-            let is_placed = self.code.len() < MOST_PLACED;
-            let at = self.inside.find(name).filter(|_| is_placed).map_or(1, |at| line_of(self.inside, at));
-            self.add(at - 1, &format!("{name}: {value}"), key);
+            self.add_field(name, &format!("{name}: {value}"), key);
         }
+    }
+
+    fn add_field(&mut self, name: &str, shown: &str, key: String) {
+        let is_placed = self.code.len() < MOST_PLACED;
+        let at = self.inside.find(name).filter(|_| is_placed).map_or(1, |at| line_of(self.inside, at));
+        self.add(at - 1, shown, key);
     }
 }
 

@@ -157,13 +157,12 @@ pub(super) fn tags(text: &str, body: usize, code: &[Range<usize>], reader: TagRe
         }
         let rest = &text[next..];
         if let Some(comment) = rest.strip_prefix("<!--") {
-            let end = comment.find("-->").map_or(text.len(), |length| next + length + "<!---->".len());
-            let inside = &text[next + 4..end.saturating_sub(3).max(next + 4)];
-            let is_plain = comment.contains("-->")
-                && !inside.starts_with(['>', '-'])
-                && !inside.contains("--")
-                && !inside.contains('`')
-                && !inside.contains("<!");
+            let end = comment.find("-->");
+            let is_plain = end.is_some_and(|end| {
+                let inside = &comment[..end];
+                !inside.starts_with(['>', '-']) && !["--", "`", "<!"].iter().any(|sign| inside.contains(sign))
+            });
+            let end = end.map_or(text.len(), |length| next + length + "<!---->".len());
             found.spans.push(next..end);
             if !is_plain {
                 found.active.push((next..end, None));

@@ -1,6 +1,5 @@
 //! Finds roles that are code: some are harmless by name, and of others only the site knows the effect.
 
-use super::lines::Continues;
 use super::{Reading, names};
 use crate::regex;
 
@@ -22,8 +21,7 @@ impl Reading<'_> {
         let text = self.found.text;
         let line_end = text[end..].find('\n').map_or(text.len(), |length| end + length);
         let name = text[end..line_end].trim().to_lowercase();
-        self.blocks.goes_on(start) == Continues::No
-            && (name.is_empty() || (names::is_role(&name) && name != "download"))
+        !self.blocks.goes_on(start) && (name.is_empty() || (names::is_role(&name) && name != "download"))
     }
 
     pub(super) fn roles(&mut self) {

@@ -266,6 +266,14 @@ fn what_is_known_is_known_with_all_it_reaches_to() {
 }
 
 #[test]
+fn a_directive_may_be_cut_off() {
+    for text in [".. include:: ../../../x ", ".. include::", ".. include::  \t", ".. |x| raw:: ", ".. exec:: \u{2028} "]
+    {
+        is_code(text);
+    }
+}
+
+#[test]
 fn long_pages_come_to_an_end() {
     for text in [
         ".. csv-table:: ".repeat(4_000),
