@@ -185,10 +185,12 @@ impl<'b> Writable<'b> {
         after: Option<&[u8]>,
     ) -> Result<(), String> {
         let name = name_of(path);
-        for (rules, language) in [(CodeRules::RstPart, "reStructuredText"), (CodeRules::Adoc, "AsciiDoc")] {
+        for (rules, language) in [(CodeRules::Rst, "reStructuredText"), (CodeRules::Adoc, "AsciiDoc")] {
             let is_included = |(includer, named): &(CodeRules, String)| *includer == rules && named.contains(name);
             if self.including().iter().any(is_included) {
-                self.without_new_code(path, before, after, &|bytes| docent_markdown::code_of(rules, path, bytes))
+                // Nobody knows the folder of the page that includes it.
+                let file = if rules == CodeRules::Rst { "" } else { path };
+                self.without_new_code(path, before, after, &|bytes| docent_markdown::code_of(rules, file, bytes))
                     .map_err(|why| format!("a page includes it as {language}, and so read, {why}"))?;
             }
         }
@@ -203,7 +205,7 @@ impl<'b> Writable<'b> {
             let including = self.base.paths().into_iter().filter(may_include);
             let named = including.flat_map(|path| {
                 let bytes = self.base.read(&path).unwrap_or_default();
-                let rules = if Format::of(&path) == Format::Adoc { CodeRules::Adoc } else { CodeRules::RstPart };
+                let rules = if Format::of(&path) == Format::Adoc { CodeRules::Adoc } else { CodeRules::Rst };
                 named_behind_include(&String::from_utf8_lossy(&bytes)).into_iter().map(move |named| (rules, named))
             });
             named.collect()

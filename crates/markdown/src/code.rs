@@ -18,7 +18,6 @@ use std::ops::Range;
 
 use crate::anchors::AnchorStyle;
 use crate::front_matter;
-use crate::notebook::{Notebook, origin};
 use crate::page::Format;
 use crate::parse::mdx_constructs;
 use crate::parse::parse_as;
@@ -66,15 +65,11 @@ pub enum CodeRules {
     Mdx,
     /// Tags, and what else the generator acts on.
     Markdown(ActiveTokens),
-    /// Directives and roles.
+    /// Directives and roles. Of a text that pages include, whole or in part, the path is empty: its own paths are relative
+    /// to an unknown folder.
     Rst,
-    /// Directives and roles of a text that pages include, whole or in part. Its paths are relative to an unknown
-    /// folder.
-    RstPart,
     /// Directives of the preprocessor, passthroughs, macros and attributes.
     Adoc,
-    /// Everything but the text of Markdown cells, and in that text, tags and templates.
-    Notebook,
     /// The generator is unknown: tags, templates, and what can hardly be anything but MDX code.
     Unknown,
 }
@@ -127,9 +122,6 @@ const MAX_SHOWN_CHARS: usize = 80;
 /// The code of a page, or of an image or page in XML or HTML, in no particular order. `file` is relative to the docs
 /// root.
 pub fn code_of(rules: CodeRules, file: &str, bytes: &[u8]) -> Vec<Code> {
-    if rules == CodeRules::RstPart {
-        return rst::code_of("", bytes);
-    }
     let text = text_of(bytes);
     let mut found = Found { text: &text, lines: Lines::of(&text), file, code: Vec::new() };
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -138,14 +130,10 @@ pub fn code_of(rules: CodeRules, file: &str, bytes: &[u8]) -> Vec<Code> {
         DECLARATION.find_iter(&text).for_each(|span| found.add("declaration", span.range()));
         return found.code;
     }
-    if rules == CodeRules::Adoc {
-        return adoc::code_of(file, bytes);
-    }
-    if rules == CodeRules::Rst {
-        return rst::code_of(file, bytes);
-    }
-    if rules == CodeRules::Notebook {
-        return found.notebook(bytes);
+    match rules {
+        CodeRules::Adoc => return adoc::code_of(file, bytes),
+        CodeRules::Rst => return rst::code_of(file, bytes),
+        CodeRules::Mdx | CodeRules::Markdown(_) | CodeRules::Unknown => {}
     }
     let body = front_matter::end(&text);
     let format = if rules == CodeRules::Mdx { Format::Mdx } else { Format::Markdown };
@@ -161,7 +149,7 @@ pub fn code_of(rules: CodeRules, file: &str, bytes: &[u8]) -> Vec<Code> {
             found.addresses(body, &plain);
             found.executed_blocks(body, &plain);
         }
-        CodeRules::Rst | CodeRules::RstPart | CodeRules::Adoc | CodeRules::Notebook => {}
+        CodeRules::Rst | CodeRules::Adoc => {}
         CodeRules::Markdown(tokens) => found.markdown(body, plain, tokens),
         CodeRules::Unknown => {
             found.markdown(body, plain, ActiveTokens::GENERAL);
@@ -243,22 +231,6 @@ impl Found<'_> {
     fn add_as(&mut self, span: Range<usize>, key: String) {
         let shown: String = on_one_line(&self.text[span.clone()]).chars().take(MAX_SHOWN_CHARS).collect();
         self.code.push(Code { line: self.lines.number(span.start), span, shown, key });
-    }
-
-    /// Everything but the text of Markdown cells is one piece: code, outputs and metadata.
-    fn notebook(mut self, bytes: &[u8]) -> Vec<Code> {
-        let Some(notebook) = Notebook::read(bytes) else {
-            self.add("notebook", 0..self.text.len());
-            return self.code;
-        };
-        let rest = notebook.without_words(self.text);
-        self.add_as(0..self.text.len(), format!("notebook {}", tidied(&rest)));
-        let rules = CodeRules::Markdown(ActiveTokens { templates_in_code: true, ..ActiveTokens::GENERAL });
-        let lines = notebook.lines(self.text);
-        for code in code_of(rules, "cells.md", notebook.text.as_bytes()) {
-            self.code.push(Code { line: origin(&lines, code.line), ..code });
-        }
-        self.code
     }
 
     /// Reports includes of files outside the docs: a page must not show other files of the build machine.

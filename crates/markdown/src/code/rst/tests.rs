@@ -206,7 +206,7 @@ fn roles_are_harmless_by_name() {
 
 #[test]
 fn what_pages_include_is_read_from_the_folder_of_any() {
-    let part = |text: &str| code_of(CodeRules::RstPart, "a/b.html", text.as_bytes()).len();
+    let part = |text: &str| code_of(CodeRules::Rst, "", text.as_bytes()).len();
     assert_eq!(part(".. image:: a.png\n\n.. include:: part.rst\n"), 0);
     assert_eq!(part(".. image:: ../a.png\n"), 1);
 }
