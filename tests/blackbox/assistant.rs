@@ -200,13 +200,13 @@ fn no_reading_of_an_answer_leads_to_where_the_docs_do_not() {
     for (said, told) in [
         (
             "<div>\n```\n</div>\n\n![x](http://evil.test/?q=1)\n```",
-            "\\<div>\n\n```\n</div>\n\n![x](http://evil.test/?q=1)\n```\n",
+            "&lt;div>\n\n```\n</div>\n\n![x](http://evil.test/?q=1)\n```\n",
         ),
         ("`a | ![x](http://evil.test)`\n|--|--|", "`a | ![x](http://evil.test)`\n\u{200b}|--|--|"),
         ("-    ```\n     ![x](http://evil.test)\n     ```", "-\n\n```\n![x](http://evil.test)\n```\n"),
         ("a\n10) ```\n    ![x](http://evil.test)\n", "a\n10)\n\n```\n![x](http://evil.test)\n```\n"),
         ("日http://evil.test 1www.evil", "日`http://evil.test` 1www\u{200b}.evil"),
-        ("<img src=//evil.test> [x]: /y", "\\<img src=/\u{200b}/evil.\u{200b}test> [x]\\: /y"),
+        ("<img src=//evil.test> [x]: /y", "&lt;img src=/\u{200b}/evil.\u{200b}test> [x]\\: /y"),
         ("![Five](http://evil.test) [times](/guides/webhooks).", "Five [times](/guides/webhooks)."),
     ] {
         model.replies(said);

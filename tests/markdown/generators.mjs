@@ -90,7 +90,12 @@ function vue(text) {
 }
 
 async function asciidoc(text) {
-  const html = await convert(text, { safe: 'server', backend: 'html5', standalone: false, attributes: { stem: '' } });
+  let html = '';
+  try {
+    html = await convert(text, { safe: 'server', backend: 'html5', standalone: false, attributes: { stem: '' } });
+  } catch {
+    // What is not converted does not run.
+  }
   return { html, found: [...inHtml(parseFragment(String(html)))] };
 }
 

@@ -28,10 +28,10 @@ use crate::allowed::{Allowances, Allowed, Remedy};
 use crate::paths::{check_new_name, check_path, is_build_file, is_hidden};
 
 /// Extensions of pages.
-const PAGES: [&str; 6] = ["md", "mdx", "markdown", "rst", "adoc", "asciidoc"];
+const PAGES: &str = "md mdx markdown rst adoc asciidoc";
 
 /// Extensions of other texts that may include reStructuredText or AsciiDoc.
-const INCLUDING: [&str; 4] = ["txt", "inc", "rest", "in"];
+const INCLUDING: &str = "txt inc rest in";
 
 /// Files that are displayed or played, and never executed.
 const ASSETS: &str = "png jpg jpeg gif webp avif ico bmp tif tiff heic pdf mp4 m4v webm mov ogv mp3 m4a wav ogg flac woff woff2 ttf \
@@ -66,10 +66,16 @@ pub(crate) struct Writable<'b> {
 
 impl<'b> Writable<'b> {
     pub(crate) fn new(base: &'b dyn Tree, allowances: &Allowances) -> Self {
-        let (allowed, allowed_code) = (Allowed::of(&allowances.paths), Allowed::of(&allowances.code));
-        let (layout, including, shown) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        let paths = OnceCell::new();
-        Self { base, allowed, allowed_code, layout, code: RefCell::default(), including, shown, paths }
+        Self {
+            base,
+            allowed: Allowed::of(&allowances.paths),
+            allowed_code: Allowed::of(&allowances.code),
+            layout: OnceCell::new(),
+            code: RefCell::default(),
+            including: OnceCell::new(),
+            shown: OnceCell::new(),
+            paths: OnceCell::new(),
+        }
     }
 
     /// Whether an agent may change a file to `after`, or remove it (`None`). The error is for the model, and for
@@ -90,34 +96,32 @@ impl<'b> Writable<'b> {
         if before.as_deref() == after || (inside == path && self.allowed.has(path)) {
             return Ok(());
         }
+        let kind = self.kind(path, before.as_deref(), after);
         let is_new_template = after.is_some_and(|after| is_template(path, after)) && !is_page(path);
-        let may_run = self.allowed_code.has(path);
-        let (judged, remedy) = match self.kind(path, before.as_deref(), after) {
+        let read: &dyn Fn(&[u8]) -> Vec<Code> = match kind {
+            FileRules::Page => &|bytes| code_of(self.layout(), path, bytes),
+            FileRules::Svg => &active_in_svg,
+            _ => &|bytes| active_in_diagram(path, bytes),
+        };
+        let (judged, remedy) = match kind {
             FileRules::Program => (Err(PROGRAM.to_owned()), Remedy::Path),
             FileRules::Asset | FileRules::Svg | FileRules::Other if is_new_template => {
                 (Err(TEMPLATE.to_owned()), Remedy::Path)
             }
             FileRules::Data(data) => (navigation_alone(data, before.as_deref(), after), Remedy::Path),
             FileRules::Other => (Err(OTHER.to_owned()), Remedy::Path),
-            FileRules::Page | FileRules::Svg | FileRules::Asset if may_run => return Ok(()),
-            FileRules::Page => (
-                self.without_new_code(path, before.as_deref(), after, &|bytes| code_of(self.layout(), path, bytes))
-                    .and_then(|()| self.without_new_code_where_included(path, before.as_deref(), after)),
-                Remedy::Code,
-            ),
-            FileRules::Svg => (self.without_new_code(path, before.as_deref(), after, &active_in_svg), Remedy::Code),
-            FileRules::Asset => (
-                self.without_new_code(path, before.as_deref(), after, &|bytes| active_in_diagram(path, bytes))
-                    .and_then(|()| self.without_new_code_where_included(path, before.as_deref(), after)),
-                Remedy::Code,
-            ),
+            FileRules::Page | FileRules::Svg | FileRules::Asset if self.allowed_code.has(path) => return Ok(()),
+            FileRules::Page | FileRules::Svg | FileRules::Asset => {
+                let judged = self.without_new_code(path, before.as_deref(), after, read);
+                let included = |()| self.without_new_code_where_included(path, before.as_deref(), after);
+                (judged.and_then(included), Remedy::Code)
+            }
         };
         judged.map_err(|why| Refusal { path: path.to_owned(), why, remedy: Some(remedy).filter(|_| inside == path) })
     }
 
     fn kind(&self, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> FileRules {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let ending = name.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase());
+        let (name, ending) = (name_of(path), ending_of(path));
         let data = SiteData::of(path);
         if is_program(self.layout(), path) && !(data.is_some() && is_in_data_folder(path)) {
             return FileRules::Program;
@@ -131,7 +135,7 @@ impl<'b> Writable<'b> {
             _ => {}
         }
         match ending.as_str() {
-            ending if PAGES.contains(&ending) => FileRules::Page,
+            ending if has_word(PAGES, ending) => FileRules::Page,
             "svg" => FileRules::Svg,
             ending if has_word(ASSETS, ending) => FileRules::Asset,
             _ if FOR_READERS.contains(&name) => FileRules::Asset,
@@ -180,11 +184,13 @@ impl<'b> Writable<'b> {
         before: Option<&[u8]>,
         after: Option<&[u8]>,
     ) -> Result<(), String> {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        for (rules, language) in [(CodeRules::RstPart, "reStructuredText"), (CodeRules::Adoc, "AsciiDoc")] {
+        let name = name_of(path);
+        for (rules, language) in [(CodeRules::Rst, "reStructuredText"), (CodeRules::Adoc, "AsciiDoc")] {
             let is_included = |(includer, named): &(CodeRules, String)| *includer == rules && named.contains(name);
             if self.including().iter().any(is_included) {
-                self.without_new_code(path, before, after, &|bytes| docent_markdown::code_of(rules, path, bytes))
+                // Nobody knows the folder of the page that includes it.
+                let file = if rules == CodeRules::Rst { "" } else { path };
+                self.without_new_code(path, before, after, &|bytes| docent_markdown::code_of(rules, file, bytes))
                     .map_err(|why| format!("a page includes it as {language}, and so read, {why}"))?;
             }
         }
@@ -195,18 +201,14 @@ impl<'b> Writable<'b> {
     /// than a page in AsciiDoc may be a part of one in reStructuredText.
     fn including(&self) -> &[(CodeRules, String)] {
         self.including.get_or_init(|| {
-            let may_include = |path: &String| {
-                let ending = path.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase());
-                PAGES.contains(&ending.as_str()) || INCLUDING.contains(&ending.as_str())
-            };
-            let mut named = Vec::new();
-            for path in self.base.paths().into_iter().filter(may_include) {
+            let may_include = |path: &String| [PAGES, INCLUDING].iter().any(|list| has_word(list, &ending_of(path)));
+            let including = self.base.paths().into_iter().filter(may_include);
+            let named = including.flat_map(|path| {
                 let bytes = self.base.read(&path).unwrap_or_default();
-                let rules = if Format::of(&path) == Format::Adoc { CodeRules::Adoc } else { CodeRules::RstPart };
-                let found = named_behind_include(&String::from_utf8_lossy(&bytes));
-                named.extend(found.into_iter().map(|named| (rules, named)));
-            }
-            named
+                let rules = if Format::of(&path) == Format::Adoc { CodeRules::Adoc } else { CodeRules::Rst };
+                named_behind_include(&String::from_utf8_lossy(&bytes)).into_iter().map(move |named| (rules, named))
+            });
+            named.collect()
         })
     }
 
@@ -226,10 +228,7 @@ impl<'b> Writable<'b> {
     /// Reads one more page of the base; `false` when all are read.
     fn read_on(&self, known: &mut KnownCode) -> bool {
         let unread = known.unread.get_or_insert_with(|| {
-            let is_page = |path: &String| {
-                path.rsplit_once('.').is_some_and(|(_, ending)| PAGES.contains(&ending.to_ascii_lowercase().as_str()))
-            };
-            self.base.paths().into_iter().filter(is_page).collect()
+            self.base.paths().into_iter().filter(|path| has_word(PAGES, &ending_of(path))).collect()
         });
         let Some(path) = unread.pop() else { return false };
         let bytes = self.base.read(&path).unwrap_or_default();
@@ -263,12 +262,10 @@ impl<'b> Writable<'b> {
         if COMPONENTS.contains(&ending) || ending.is_empty() || is_markup(path) {
             return false;
         }
-        let Some((folder, _)) = path.rsplit_once('/') else { return false };
-        let is_beside = |shown: &String| {
-            shown.rsplit_once('/').is_some_and(|(beside, name)| {
-                beside == folder && name.rsplit_once('.').is_some_and(|(_, other)| other.eq_ignore_ascii_case(ending))
-            })
-        };
+        if folder(path).is_empty() {
+            return false;
+        }
+        let is_beside = |shown: &String| folder(shown) == folder(path) && ending_of(shown) == ending;
         let shown = self.shown();
         (shown.contains(path) || (self.base.read(path).is_none() && shown.iter().any(is_beside)))
             && !self.is_imported(path)
@@ -277,7 +274,7 @@ impl<'b> Writable<'b> {
 
     /// Whether a file that a build reads names this one: a page may display a file that the generator also runs.
     fn is_configured(&self, path: &str) -> bool {
-        let name = path.rsplit('/').next().unwrap_or(path);
+        let name = name_of(path);
         // A configuration that is a page (`SUMMARY.md`, `_index.md`) names pages and the files they display, not
         // programs that a build runs.
         let is_configuration = |other: &str| !is_page(other) && !Layout::files([other].into_iter()).is_empty();
@@ -289,15 +286,16 @@ impl<'b> Writable<'b> {
 
     /// Whether a page imports a module of this name.
     fn is_imported(&self, path: &str) -> bool {
-        let stem = |path: &str| path.rsplit('/').next().and_then(|name| name.split('.').next()).map(str::to_owned);
-        let name = stem(path);
+        let stem = |path: &str| name_of(path).split('.').next().unwrap_or_default().to_owned();
+        let (file, name) = (name_of(path), stem(path));
         let mut known = self.code.borrow_mut();
         while self.read_on(&mut known) {}
-        let modules = known.keys.iter().filter_map(|key| key.strip_prefix("import ")?.split_once(" from "));
-        let file = path.rsplit('/').next().unwrap_or(path);
-        // A script, a frame or a block that runs may name the file as well.
-        let mut runs = known.keys.iter().filter(|key| ["tag ", "executed "].iter().any(|kind| key.starts_with(kind)));
-        modules.into_iter().any(|(_, module)| stem(module) == name) || runs.any(|key| key.contains(file))
+        known.keys.iter().any(|key| match key.split_once(' ') {
+            Some(("import", import)) => import.split_once(" from ").is_some_and(|(_, module)| stem(module) == name),
+            // A script, a frame or a block that runs may name the file as well.
+            Some(("tag" | "executed", written)) => written.contains(file),
+            _ => false,
+        })
     }
 
     /// The files that Markdown pages display. AsciiDoc pages are excluded, because AsciiDoc may parse an included file
@@ -314,19 +312,20 @@ impl<'b> Writable<'b> {
 /// The line of each `include::` directive, with the next line. `literalinclude::` is left out, because the file it
 /// names is not parsed.
 fn named_behind_include(text: &str) -> Vec<String> {
+    regex!(INCLUDE, r"(?i)(literal)?include\s*::");
     let lines: Vec<&str> = text.lines().collect();
-    let mut named = Vec::new();
-    for (at, line) in lines.iter().enumerate() {
-        let line = line.to_ascii_lowercase();
-        let is_include = |found: usize| {
-            let behind = line[found + "include".len()..].trim_start();
-            behind.starts_with("::") && !line[..found].ends_with("literal")
-        };
-        if line.match_indices("include").any(|(found, _)| is_include(found)) {
-            named.push(format!("{}\n{}", lines[at], lines.get(at + 1).unwrap_or(&"")));
-        }
-    }
-    named
+    let includes = |line: &str| INCLUDE.captures_iter(line).any(|found| found.get(1).is_none());
+    let named = lines.iter().enumerate().filter(|(_, line)| includes(line));
+    named.map(|(at, line)| format!("{line}\n{}", lines.get(at + 1).unwrap_or(&""))).collect()
+}
+
+fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The ending of a file's name, in lower case.
+fn ending_of(path: &str) -> String {
+    name_of(path).rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase())
 }
 
 /// The code of the pages read so far.
@@ -374,7 +373,7 @@ fn navigation_alone(data: SiteData, before: Option<&[u8]>, after: Option<&[u8]>)
 
 /// Whether a file is an API description, before and after the change.
 fn is_described(path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let name = name_of(path).to_ascii_lowercase();
     let is_new = before.is_none() && ["openapi", "swagger", "asyncapi"].iter().any(|word| name.contains(word));
     (is_new || before.is_some_and(is_api_description)) && after.is_none_or(is_api_description)
 }

@@ -18,9 +18,7 @@ use std::ops::Range;
 
 use crate::anchors::AnchorStyle;
 use crate::front_matter;
-use crate::notebook::{Notebook, origin};
 use crate::page::Format;
-use crate::page::Page;
 use crate::parse::mdx_constructs;
 use crate::parse::parse_as;
 use crate::parse_lines::Lines;
@@ -68,15 +66,11 @@ pub enum CodeRules {
     Mdx,
     /// Tags, and what else the generator acts on.
     Markdown(ActiveTokens),
-    /// Directives and roles.
+    /// Directives and roles. Of a text that pages include, whole or in part, the path is empty: its own paths are relative
+    /// to an unknown folder.
     Rst,
-    /// Directives and roles of a text that pages include, whole or in part. Its paths are relative to an unknown
-    /// folder.
-    RstPart,
     /// Directives of the preprocessor, passthroughs, macros and attributes.
     Adoc,
-    /// Everything but the text of Markdown cells, and in that text, tags and templates.
-    Notebook,
     /// The generator is unknown: tags, templates, and what can hardly be anything but MDX code.
     Unknown,
 }
@@ -129,9 +123,6 @@ const MAX_SHOWN_CHARS: usize = 80;
 /// The code of a page, or of an image or page in XML or HTML, in no particular order. `file` is relative to the docs
 /// root.
 pub fn code_of(rules: CodeRules, file: &str, bytes: &[u8]) -> Vec<Code> {
-    if rules == CodeRules::RstPart {
-        return rst::code_of(rst::SourceKind::Part, bytes);
-    }
     let text = text_of(bytes);
     let mut found = Found { text: &text, lines: Lines::of(&text), file, code: Vec::new() };
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -140,19 +131,14 @@ pub fn code_of(rules: CodeRules, file: &str, bytes: &[u8]) -> Vec<Code> {
         DECLARATION.find_iter(&text).for_each(|span| found.add("declaration", span.range()));
         return found.code;
     }
-    if rules == CodeRules::Adoc {
-        return adoc::code_of(file, bytes);
-    }
-    if rules == CodeRules::Rst {
-        return rst::code_of(rst::SourceKind::Page(file), bytes);
-    }
-    if rules == CodeRules::Notebook {
-        return found.notebook(bytes);
+    match rules {
+        CodeRules::Adoc => return adoc::code_of(file, bytes),
+        CodeRules::Rst => return rst::code_of(file, bytes),
+        CodeRules::Mdx | CodeRules::Markdown(_) | CodeRules::Unknown => {}
     }
     let body = front_matter::end(&text);
     let format = if rules == CodeRules::Mdx { Format::Mdx } else { Format::Markdown };
     let page = parse_as(file, bytes, format, AnchorStyle::GitHub);
-    found.front_matter(&page, body);
     found.includes(body);
     for link in page.links.iter().filter(|link| runs_script(&link.target)) {
         found.add("link", link.span.clone());
@@ -169,7 +155,7 @@ pub fn code_of(rules: CodeRules, file: &str, bytes: &[u8]) -> Vec<Code> {
             found.addresses(body, &plain);
             found.executed_blocks(body, &plain);
         }
-        CodeRules::Rst | CodeRules::RstPart | CodeRules::Adoc | CodeRules::Notebook => {}
+        CodeRules::Rst | CodeRules::Adoc => {}
         CodeRules::Markdown(tokens) => found.markdown(body, plain, tokens),
         CodeRules::Unknown => {
             found.markdown(body, plain, ActiveTokens::GENERAL);
@@ -197,9 +183,6 @@ struct Found<'t> {
     code: Vec<Code>,
 }
 
-// Front matter in a programming language, and front matter that adds elements to the head of the page.
-regex!(FRONT_MATTER_LANGUAGE, r"\A\u{feff}?---[ \t]*([A-Za-z]+)");
-regex!(HEAD_FIELD, r#"(?m)^["']?head["']?[ \t]*:.*\n?(?:(?:[ \t].*|-[ \t].*)?\n)*"#);
 // XML declarations that load other content (DTD, entities) or set a stylesheet.
 regex!(DECLARATION, r"(?i)<!(?:DOCTYPE[^>]*\[|ENTITY)[^>]*|<\?xml-stylesheet[^>]*");
 // A line that includes another file in the page: `<<< file`, `--8<-- "file"`, `<!--@include: file-->`.
@@ -209,7 +192,7 @@ regex!(
     EXECUTED,
     r"(?im)^[ \t>*+.)0-9-]*(?:`{3,}|~{3,})[^\n]*?(?:\{[ \t.]*(?:code-cell|eval-rst|jupyter-execute|exec|raw|include|literalinclude|python|r|julia|bash|sh|node|js|ojs|sql)\b|\bexec[ \t]*=|[ \t]live\b|\b(?:plantuml|puml|c4plantuml|ditaa|graphviz|dot|kroki|vega|vegalite|d2|nomnoml|svgbob|blockdiag|markmap|echarts)\b)"
 );
-regex!(FENCE, r"(?m)^[ \t>*+.)0-9-]*(?:`{3,}|~{3,})[^\n]*");
+regex!(FENCE, r"(?m)^[ \t>*+.)0-9-]*(`{3,}|~{3,})[^\n]*");
 regex!(CLICK, r"(?im)^[ \t>]*(?:click[ \t]|%%\{)|<script|javascript:");
 regex!(DIAGRAM, r"(?m)^[ \t>*+.)0-9-]*(?:`{3,}|~{3,})[ \t]*\{?\.?mermaid\b");
 regex!(SHORTCODE, r"\A\{(?:\{[<%]|%)-?\s*(/?[\w.-]+)");
@@ -257,36 +240,6 @@ impl Found<'_> {
         self.code.push(Code { line: self.lines.number(span.start), span, shown, key });
     }
 
-    /// Everything but the text of Markdown cells is one piece: code, outputs and metadata.
-    fn notebook(mut self, bytes: &[u8]) -> Vec<Code> {
-        let Some(notebook) = Notebook::read(bytes) else {
-            self.add("notebook", 0..self.text.len());
-            return self.code;
-        };
-        let rest = notebook.without_words(self.text);
-        self.add_as(0..self.text.len(), format!("notebook {}", tidied(&rest)));
-        let rules = CodeRules::Markdown(ActiveTokens { templates_in_code: true, ..ActiveTokens::GENERAL });
-        let lines = notebook.lines(self.text);
-        for code in code_of(rules, "cells.md", notebook.text.as_bytes()) {
-            self.code.push(Code { line: origin(&lines, code.line), ..code });
-        }
-        self.code
-    }
-
-    fn front_matter(&mut self, page: &Page, body: usize) {
-        let language = FRONT_MATTER_LANGUAGE.captures(self.text).and_then(|found| found.get(1));
-        if language.is_some_and(|name| !["yaml", "yml", "toml", "json"].contains(&name.as_str())) {
-            self.add("front matter", 0..self.text.len());
-        }
-        match HEAD_FIELD.find(&self.text[..body]) {
-            Some(head) => self.add("front matter", head.range()),
-            None if page.front_matter.fields.iter().any(|field| field.name == "head") => {
-                self.add("front matter", 0..body);
-            }
-            None => {}
-        }
-    }
-
     /// Reports includes of files outside the docs: a page must not show other files of the build machine.
     fn includes(&mut self, body: usize) {
         let text = self.text;
@@ -324,31 +277,27 @@ impl Found<'_> {
     fn executed_blocks(&mut self, body: usize, plain: &[Range<usize>]) {
         let text = self.text;
         let (mut end, mut drawn_end) = (body, body);
-        for found in FENCE.find_iter(&text[body..]) {
-            let start = body + found.start();
-            let is_run = start >= end && EXECUTED.is_match(found.as_str());
-            let is_drawn = start >= drawn_end && DIAGRAM.is_match(found.as_str());
-            if !(is_run || is_drawn) || plain::holds(plain, start) {
+        for fence in outside(text, body, plain, &FENCE) {
+            let written = &text[fence.clone()];
+            let is_run = fence.start >= end && EXECUTED.is_match(written);
+            let is_drawn = fence.start >= drawn_end && DIAGRAM.is_match(written);
+            if !(is_run || is_drawn) {
                 continue;
             }
-            let block = start..fence_end(text, start);
-            drawn_end = block.end;
-            if is_run || CLICK.is_match(&text[block.clone()]) {
+            let marks = FENCE.captures(written).map_or("", |found| found.get(1).map_or("", |marks| marks.as_str()));
+            drawn_end = block_end(text, fence.start, marks);
+            if is_run || CLICK.is_match(&text[fence.start..drawn_end]) {
                 // What stands in the block is a part of it.
-                end = block.end;
-                self.add("executed", block);
+                end = drawn_end;
+                self.add("executed", fence.start..end);
             }
         }
     }
 
     /// Addresses that run their content, outside of plain code.
     fn addresses(&mut self, body: usize, plain: &[Range<usize>]) {
-        let text = self.text;
-        for found in SCRIPT_ADDRESS.find_iter(&text[body..]) {
-            let at = body + found.start();
-            if !plain::holds(plain, at) {
-                self.add("address", at..line_end(text, body + found.end()));
-            }
+        for address in outside(self.text, body, plain, &SCRIPT_ADDRESS) {
+            self.add("address", address.start..line_end(self.text, address.end));
         }
     }
 
@@ -356,21 +305,12 @@ impl Found<'_> {
     fn mdx_on_its_own(&mut self, body: usize, mut plain: Vec<Range<usize>>) -> Vec<Range<usize>> {
         // A carriage return ends a line as well.
         let text = self.text.replace("\r\n", " \n").replace('\r', "\n");
-        for search in 0..=MAX_SEARCHES {
+        let constructs = settled(&mut plain, |plain| {
             let outside: Vec<Range<usize>> = std::iter::once(0..body).chain(plain.iter().cloned()).collect();
             let constructs = crate::parse_mdx::constructs(&text, body, &outside, &self.lines);
-            if !drop_overlapped(&mut plain, &constructs.blanked) {
-                if constructs.is_incomplete {
-                    self.add("unread", 0..self.text.len());
-                } else {
-                    self.mdx(body, &constructs, &plain);
-                }
-                return plain;
-            }
-            if search + 1 == MAX_SEARCHES {
-                plain.clear();
-            }
-        }
+            (constructs.blanked.clone(), constructs)
+        });
+        self.mdx(body, &constructs, &plain);
         plain
     }
 
@@ -429,18 +369,15 @@ impl Found<'_> {
     fn markdown(&mut self, body: usize, mut plain: Vec<Range<usize>>, tokens: ActiveTokens) {
         let text = self.text;
         let reader = if tokens.vue { TagReader::Vue } else { TagReader::Browser };
-        for search in 0..=MAX_SEARCHES {
-            let tags = markup::tags(text, body, &plain, reader);
+        let tags = settled(&mut plain, |plain| {
+            let tags = markup::tags(text, body, plain, reader);
             let templates =
-                if tokens.templates_in_code { Vec::new() } else { templates(text, body, &plain, tokens.templates) };
-            if !drop_overlapped(&mut plain, &tags.spans) && !drop_overlapped(&mut plain, &templates) {
-                self.tags(tags);
-                break;
-            }
-            if search + 1 == MAX_SEARCHES {
-                plain.clear();
-            }
-        }
+                if tokens.templates_in_code { Vec::new() } else { templates(text, body, plain, tokens.templates) };
+            let mut active = [tags.spans.clone(), templates].concat();
+            active.sort_by_key(|span| span.start);
+            (active, tags)
+        });
+        self.tags(tags);
         self.templates(body, if tokens.templates_in_code { &[] } else { &plain }, tokens.templates);
         if tokens.vue {
             // Vue sees what Markdown makes of escapes and references.
@@ -453,26 +390,20 @@ impl Found<'_> {
         }
         self.addresses(body, &plain);
         self.executed_blocks(body, &plain);
-        let outside = |span: &Range<usize>| !plain::holds(&plain, span.start);
         if tokens.attribute_lists {
-            let lists = ATTRIBUTE_LIST.find_iter(&text[body..]).map(|list| body + list.start()..body + list.end());
-            // In two braces it is a template.
-            let is_alone =
-                |list: &Range<usize>| !(text[..list.start].ends_with('{') && text[list.end..].starts_with('}'));
-            // To Vue, `{:title="f()"}` is an expression.
-            let is_active = |list: &Range<usize>| {
-                let list = &text[list.clone()];
-                is_active_list(list) || (tokens.vue && list.starts_with("{:") && list.contains('='))
-            };
-            for list in lists.filter(outside).filter(is_alone).filter(is_active).collect::<Vec<_>>() {
-                self.add("attributes", list);
+            for list in outside(text, body, &plain, &ATTRIBUTE_LIST) {
+                let written = &text[list.clone()];
+                // In two braces it is a template.
+                let is_template = text[..list.start].ends_with('{') && text[list.end..].starts_with('}');
+                // To Vue, `{:title="f()"}` is an expression.
+                let is_expression = tokens.vue && written.starts_with("{:") && written.contains('=');
+                if !is_template && (is_expression || is_active_list(written)) {
+                    self.add("attributes", list);
+                }
             }
         }
         if tokens.python_blocks {
-            let blocks = PYTHON_BLOCK.find_iter(&text[body..]).map(|block| body + block.start()..body + block.end());
-            for block in blocks.filter(outside).collect::<Vec<_>>() {
-                self.add("block", block);
-            }
+            outside(text, body, &plain, &PYTHON_BLOCK).into_iter().for_each(|block| self.add("block", block));
         }
         if tokens.directives {
             for (span, key) in myst::constructs(text, body, &plain, &|path| self.may_include(path)) {
@@ -590,14 +521,36 @@ fn templates(text: &str, body: usize, plain: &[Range<usize>], templates: Templat
     spans
 }
 
-/// Drops the ranges of code that something active reaches into from outside; whether there were any. Both are in order.
-fn drop_overlapped(plain: &mut Vec<Range<usize>>, active: &[Range<usize>]) -> bool {
-    let before = plain.len();
-    plain.retain(|range| {
-        let next = active.partition_point(|span| span.start < range.start);
-        next == 0 || active[next - 1].end <= range.start
-    });
-    plain.len() < before
+/// Searches for something active until none of it reaches into `plain` from outside: drops the ranges where it does.
+/// `active` returns the ranges of what is active, ordered by where they begin, and what it found.
+fn settled<T>(plain: &mut Vec<Range<usize>>, active: impl Fn(&[Range<usize>]) -> (Vec<Range<usize>>, T)) -> T {
+    let mut searches = 0;
+    loop {
+        let (active, found) = active(plain);
+        // How far what begins up to each reaches: they may overlap.
+        let reach = active.iter().scan(0, |most, span| {
+            *most = span.end.max(*most);
+            Some(*most)
+        });
+        let (reach, before) = (reach.collect::<Vec<_>>(), plain.len());
+        plain.retain(|range| {
+            let next = active.partition_point(|span| span.start < range.start);
+            next == 0 || reach[next - 1] <= range.start
+        });
+        if plain.len() == before {
+            return found;
+        }
+        searches += 1;
+        if searches == MAX_SEARCHES {
+            plain.clear();
+        }
+    }
+}
+
+/// The matches of a pattern that begin outside of `plain` code.
+fn outside(text: &str, body: usize, plain: &[Range<usize>], pattern: &regex::Regex) -> Vec<Range<usize>> {
+    let found = pattern.find_iter(&text[body..]).map(|found| body + found.start()..body + found.end());
+    found.filter(|span| !plain::holds(plain, span.start)).collect()
 }
 
 /// Whether a group in braces sets attributes beyond the plain ones, or defines or switches something.
@@ -606,13 +559,10 @@ fn is_active_list(list: &str) -> bool {
         && !PLAIN_ATTRIBUTES.is_match(list)
 }
 
-/// The end of the fenced block that begins on the line at `at`, or of the text.
-fn fence_end(text: &str, at: usize) -> usize {
-    let first = &text[at..line_end(text, at)];
-    let fence = first.trim_start_matches(|c: char| c != '`' && c != '~');
-    let sign = if fence.starts_with('~') { '~' } else { '`' };
-    let marks = &fence[..fence.len() - fence.trim_start_matches(sign).len()];
-    let mut end = at + first.len();
+/// The end of the block whose first line is at `at`: that of the line of the same marks, or of the text.
+fn block_end(text: &str, at: usize, marks: &str) -> usize {
+    let sign = marks.chars().next().unwrap_or('`');
+    let mut end = line_end(text, at);
     for line in each_line(&text[end..]) {
         end += line.len();
         let inside = line.trim_matches(|c: char| c.is_whitespace() || c == '>');

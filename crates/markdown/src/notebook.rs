@@ -35,8 +35,6 @@ pub struct Notebook {
     pub text: String,
     /// Maps the ranges of `text` to ranges of the file, in order and without gaps.
     runs: Vec<Run>,
-    /// The ranges of `text` that come from Markdown cells, in order.
-    words: Vec<Range<usize>>,
 }
 
 /// A range of the text, and the range of the file it comes from.
@@ -183,18 +181,6 @@ impl Notebook {
         starts.map(|start| lines.number(self.place(start))).collect()
     }
 
-    /// The file without the text of its Markdown cells.
-    pub(crate) fn without_words(&self, file: &str) -> String {
-        let (mut rest, mut at) = (String::with_capacity(file.len()), 0);
-        for words in &self.words {
-            let words = self.range(words);
-            rest.push_str(file.get(at..words.start).unwrap_or_default());
-            at = words.end.max(at);
-        }
-        rest.push_str(file.get(at..).unwrap_or_default());
-        rest
-    }
-
     fn cell(&mut self, file: &str, cell: &Cell<'_>, language: &str) {
         let tags = cell.metadata.and_then(read::<CellMetadata>).unwrap_or_default().tags;
         let is_tagged = |tags_of: &[&str]| tags.iter().any(|tag| tags_of.contains(&tag.as_str()));
@@ -206,9 +192,7 @@ impl Notebook {
             "markdown" => {
                 let mut fence = Fence::default();
                 let is_open = source.text.lines().map(|line| fence.line(line)).last() == Some(FenceLine::Inside);
-                let start = self.text.len();
                 self.append(&source);
-                self.words.push(start..self.text.len());
                 self.end_line();
                 // A fence that is left open ends with its cell.
                 if is_open && fence.line("x") == FenceLine::Inside {
@@ -329,7 +313,7 @@ impl Notebook {
 }
 
 /// The line of the file, from [`Notebook::lines`], for a line of the text; both are counted from 1.
-pub(crate) fn origin(lines: &[usize], line: usize) -> usize {
+fn origin(lines: &[usize], line: usize) -> usize {
     lines.get(line.saturating_sub(1)).or(lines.last()).copied().unwrap_or(1)
 }
 

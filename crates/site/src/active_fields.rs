@@ -90,6 +90,11 @@ const ADDRESSES: &str = "link url href src image thumbnail cover canonical canon
     twitter:image file light dark featuredImage";
 
 regex!(FENCE, r"\A\s*(?:---|\+\+\+|;;;)");
+// In a block that is not YAML, such as one with a colon in a title: values that are texts to whoever reads it by lines, and
+// what means something else to them.
+regex!(UNQUOTED, r#"(?m)^( *(?:- +)*[A-Za-z0-9_.-]+: +)([^\s"'\[{|>&*!%@`#?][^\n]*)$"#);
+regex!(UNLIKE_LINES, r"(?m)^ *(?:- +)*(?:[A-Za-z0-9_.-]+:)? *[|>&*!%@`?]");
+regex!(HEAD, r#"(?m)^["']?head["']?[ \t]*:"#);
 regex!(LANGUAGE, r"\A---[ \t]*[A-Za-z]");
 // Fields without a closed block: MkDocs reads them at the top of a page, others to the end of it.
 regex!(PLAIN_FIELD, r#"\A\s{0,3}["']?([A-Za-z0-9_.-]+)["']?[ \t]*[:=][ \t]*(.*)"#);
@@ -113,9 +118,16 @@ pub(crate) fn active_fields(generator: Generator, text: &str) -> Vec<Code> {
         }
         Syntax::Yaml | Syntax::Json => yaml::read(inside).ok(),
     };
-    match data.filter(|data| matches!(data, Yaml::Map(_) | Yaml::Empty)) {
+    let repaired = || {
+        let is_plain = front.syntax == Syntax::Yaml && ![&*UNLIKE_LINES, &*HEAD].iter().any(|odd| odd.is_match(inside));
+        let quoted = UNQUOTED.replace_all(inside, |field: &regex::Captures<'_>| {
+            format!("{}'{}'", &field[1], field[2].trim_end().replace('\'', "''"))
+        });
+        is_plain.then(|| yaml::read(&quoted).ok()).flatten()
+    };
+    match data.or_else(repaired).filter(|data| matches!(data, Yaml::Map(_) | Yaml::Empty)) {
         Some(data) => found.value("", &data),
-        None if front.syntax == Syntax::Yaml && inside.len() < MAX_BYTES_BY_LINE => found.plain_lines(),
+        None if front.syntax == Syntax::Yaml && !HEAD.is_match(inside) => found.plain_lines(),
         None => found.add(0, inside.trim(), format!("front matter {inside}")),
     }
     found.lines_with(&ACTIVE_LINE);
@@ -156,9 +168,6 @@ fn of_toml(value: toml::Value) -> Yaml {
 /// Most fields whose line is looked for; the others are said to be on the first.
 const MOST_PLACED: usize = 100;
 
-/// Size of the largest block that is judged by its lines, in bytes: the longer one is active as a whole.
-const MAX_BYTES_BY_LINE: usize = 16 << 10;
-
 struct Found<'t> {
     generator: Generator,
     inside: &'t str,
@@ -178,44 +187,14 @@ impl Found<'_> {
         }
     }
 
-    /// Judges a block that is not YAML as a whole, such as one with a colon in a title, by its lines: each is a field with
-    /// a value of one line, an item of a list, or active.
+    /// Judges a block that is not YAML, such as one with the same field twice: a line is a field and a plain text, or
+    /// active.
     fn plain_lines(&mut self) {
-        // The fields around a line: the column of their children's least indentation, and their path.
-        let mut around: Vec<(usize, String)> = Vec::new();
-        for (at, line) in self.inside.lines().enumerate() {
-            let mut rest = line.trim_start_matches(' ');
-            if rest.trim().is_empty() || rest.starts_with('#') {
-                continue;
-            }
-            let mut column = line.len() - rest.len();
-            if let Some(item) = rest.strip_prefix("- ") {
-                while around.pop_if(|(least, _)| *least > column + 1).is_some() {}
-                let list = around.last().map(|(_, path)| format!("{path}[]")).unwrap_or_default();
-                around.push((column + 2, list));
-                rest = item.trim_start();
-                column = line.len() - rest.len();
-            } else {
-                while around.pop_if(|(least, _)| *least > column).is_some() {}
-            }
-            let mut path = around.last().map(|(_, path)| path.clone()).unwrap_or_default();
-            let mut text = rest;
-            if let Some(field) = PLAIN_FIELD.captures(rest).filter(|_| !rest.starts_with(['"', '\'', '{', '['])) {
-                path = if path.is_empty() { field[1].to_owned() } else { format!("{path}.{}", &field[1]) };
-                around.push((column + 1, path.clone()));
-                text = field.get(2).map_or("", |value| value.as_str());
-            } else if !path.ends_with("[]") {
-                path.clear();
-            }
-            if text.trim().is_empty() && !path.is_empty() {
-                // What is below it is judged by its own lines.
-                continue;
-            }
-            let is_marked = text.starts_with(['|', '>', '&', '*', '!', '%', '@', '`', '?']);
-            let is_enclosed = text.starts_with(['"', '\'', '[', '{']);
-            let value = if is_enclosed { yaml::read(text).ok() } else { Some(Yaml::Text(text.trim().to_owned())) };
-            match value.filter(|_| !is_marked && !path.is_empty()) {
-                Some(value) => self.value(&path, &value),
+        for (at, line) in self.inside.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let is_marked = |text: &str| text.starts_with(|c: char| "\"'[{|>&*!%@`?".contains(c));
+            match PLAIN_FIELD.captures(line).filter(|field| !line.starts_with(' ') && !is_marked(&field[2])) {
+                _ if line.trim_start().starts_with('#') => {}
+                Some(field) => self.value(&field[1], &Yaml::Text(field[2].to_owned())),
                 None => self.add(at, line.trim(), format!("front matter line {}", line.trim())),
             }
         }
@@ -225,6 +204,10 @@ impl Found<'_> {
         match value {
             Yaml::Map(members) => {
                 for (name, value) in members {
+                    if path.is_empty() && name.eq_ignore_ascii_case("head") {
+                        // Elements of the head of the page, whose parts mean nothing apart.
+                        self.add_field(name, name, format!("field head {value:?}"));
+                    }
                     self.value(&if path.is_empty() { name.clone() } else { format!("{path}.{name}") }, value);
                 }
             }
@@ -247,10 +230,14 @@ impl Found<'_> {
             scheme.map(|scheme| format!("field {path} with {scheme}")),
         ];
         for key in keys.into_iter().flatten() {
-            let is_placed = self.code.len() < MOST_PLACED;
-            let at = self.inside.find(name).filter(|_| is_placed).map_or(1, |at| line_of(self.inside, at));
-            self.add(at - 1, &format!("{name}: {value}"), key);
+            self.add_field(name, &format!("{name}: {value}"), key);
         }
+    }
+
+    fn add_field(&mut self, name: &str, shown: &str, key: String) {
+        let is_placed = self.code.len() < MOST_PLACED;
+        let at = self.inside.find(name).filter(|_| is_placed).map_or(1, |at| line_of(self.inside, at));
+        self.add(at - 1, shown, key);
     }
 }
 

@@ -12,7 +12,8 @@ pub fn code_of(layout: &Layout, file: &str, bytes: &[u8]) -> Vec<Code> {
         Format::Mdx => CodeRules::Mdx,
         Format::Rst => CodeRules::Rst,
         Format::Adoc => CodeRules::Adoc,
-        Format::Notebook => CodeRules::Notebook,
+        // No agent writes one.
+        Format::Notebook => return vec![Code::new(1, file, text_of(bytes).into_owned())],
         Format::Markdown if layout.reads_markdown_as_mdx() => CodeRules::Mdx,
         Format::Markdown if layout.generator() == Generator::Plain => CodeRules::Unknown,
         Format::Markdown => CodeRules::Markdown(active_tokens(layout)),

@@ -36,7 +36,8 @@ pub fn is_program(layout: &Layout, file: &str) -> bool {
 
 fn is_among_templates(layout: &Layout, file: &str) -> bool {
     let generator = layout.generator();
-    let may_have = !matches!(
+    // These do not read the folders that may be anywhere.
+    let is_of_scripts = matches!(
         generator,
         Generator::Docusaurus
             | Generator::Mintlify
@@ -47,26 +48,21 @@ fn is_among_templates(layout: &Layout, file: &str) -> bool {
     );
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
     let is_picture = PICTURES.iter().any(|picture| ending.eq_ignore_ascii_case(picture));
-    let is_below = |folder: &&'static str| path_in(folder, path_in(layout.home(), file).unwrap_or(file)).is_some();
-    let of_generator = FOLDERS.iter().filter(|(of, _)| *of == generator).flat_map(|(_, folders)| *folders);
-    let is_expanded = match generator {
-        // Templates may have the ending of a picture.
-        Generator::Hugo => of_generator.take(2).any(is_below) || reads_as_template(generator, ending),
-        Generator::Jekyll => reads_as_template(generator, ending),
-        _ => false,
-    };
-    let of_generator = FOLDERS.iter().filter(|(of, _)| *of == generator).flat_map(|(_, folders)| *folders);
-    is_expanded
-        || (!is_picture
-            && (of_generator.into_iter().any(is_below)
-                || (may_have && file.split('/').any(|part| ANYWHERE.contains(&part)))))
+    let is_below = |folder: &&str| path_in(folder, path_in(layout.home(), file).unwrap_or(file)).is_some();
+    let folders = FOLDERS.iter().find(|(of, _)| *of == generator).map_or(&[][..], |(_, folders)| folders);
+    // Templates of Hugo may have the ending of a picture.
+    (generator == Generator::Hugo && folders.iter().take(2).any(is_below))
+        || reads_as_template(generator, ending)
+        || (!is_picture && folders.iter().any(is_below))
+        || (!is_picture && !is_of_scripts && file.split('/').any(|part| ANYWHERE.contains(&part)))
 }
 
 /// Whether a generator expands templates in pages of a format that is judged without templates.
 fn reads_as_template(generator: Generator, ending: &str) -> bool {
     let formats: &[&str] = match generator {
         Generator::Hugo => &["rst", "adoc", "asciidoc", "ad", "org", "html", "htm", "pandoc", "pdc"],
-        _ => &["rst", "adoc", "asciidoc", "textile"],
+        Generator::Jekyll => &["rst", "adoc", "asciidoc", "textile"],
+        _ => &[],
     };
     formats.iter().any(|format| ending.eq_ignore_ascii_case(format))
 }

@@ -24,6 +24,7 @@ mod job_search;
 mod jobs;
 mod journal;
 mod keys;
+mod operator_names;
 mod operators;
 mod outbox;
 mod process_lock;

@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::OpenError;
-use crate::operators;
+use crate::operator_names::fold_names;
 use crate::process_lock::retry_lock;
 
 /// One script per version, in order; `user_version` counts those that were run. A released script is never changed.
@@ -177,7 +177,7 @@ fn migrate(connection: &mut Connection, path: &Path, scripts: &[&str]) -> Result
         transaction.execute_batch(script).map_err(failed)?;
     }
     if (found..scripts.len()).contains(&(NAMES_FOLDED - 1)) {
-        operators::fold_names(&transaction).map_err(failed)?;
+        fold_names(&transaction).map_err(failed)?;
     }
     mark(&transaction).map_err(failed)?;
     transaction

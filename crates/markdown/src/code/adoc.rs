@@ -11,17 +11,16 @@ mod names;
 
 use std::ops::Range;
 
+use satteri_pulldown_cmark::decode_html_entities;
+
 use self::fences::Line as Known;
-use super::Code;
 use super::rst::has_tex_commands;
-use crate::parse_lines::each_line;
+use super::{Code, Found};
+use crate::parse_lines::{Lines, each_line};
 use crate::regex;
 use crate::site_paths::folder;
 use crate::text::text_of;
 use crate::words::has_word;
-
-/// Most characters of [`Code::shown`].
-const MAX_SHOWN_CHARS: usize = 80;
 
 regex!(PREPROCESSOR, r"\A[\\\s]*(include|ifdef|ifndef|ifeval|endif)::(.*)\z");
 regex!(CONDITION, r"\A[\w,+-]*\[\s*\]\s*\z");
@@ -50,6 +49,7 @@ regex!(HANDLER, r"(?i)(?:^|[^\w-])(?:on[a-z]{3,}|srcdoc|formaction)\s*=");
 // The same at the end of a line: the `=` may stand on the next one.
 regex!(LAST_WORD, r"(?i)(?:^|[^\w-])(on[a-z]{3,}|srcdoc|formaction)\s*$");
 regex!(SCHEME, r"(?i)(?:j\s?a\s?v\s?a|v\s?b|l\s?i\s?v\s?e)\s?s\s?c\s?r\s?i\s?p\s?t\s*:|data\s*:\s*[a-z]+/[a-z+]+");
+regex!(REMOVED, r"[+\\\p{Cc}]|\{[^}]{0,31}\}");
 regex!(FORMULA, r"(?i)\b(?:stem|latexmath|asciimath)\b");
 regex!(TITLE_HEAD, r"\A\u{feff}?(?:---|;;;|\+\+\+|\{)\s*\n");
 
@@ -60,47 +60,42 @@ const NO_HANDLERS: [&str; 10] =
 /// The constructs of a page, in the order of their beginnings.
 pub(super) fn code_of(file: &str, bytes: &[u8]) -> Vec<Code> {
     let is_odd = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || matches!(c, '\u{2028}' | '\u{2029}');
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) if !text.replace("\r\n", "\n").contains(is_odd) => text,
-        _ => {
-            let text = text_of(bytes);
-            let shown = text.split_whitespace().take(20).collect::<Vec<_>>().join(" ");
-            let shown = shown.chars().take(MAX_SHOWN_CHARS).collect();
-            return vec![Code { span: 0..text.len(), line: 1, shown, key: format!("unread {text}") }];
-        }
-    };
-    let lines: Vec<&str> = each_line(text).map(|line| line.trim_end()).collect();
-    let starts = each_line(text).scan(0, |at, line| {
+    let text = text_of(bytes);
+    let mut found = Found { text: &text, lines: Lines::of(&text), file, code: Vec::new() };
+    if std::str::from_utf8(bytes).is_err() || text.replace("\r\n", "\n").contains(is_odd) {
+        found.add_as(0..text.len(), format!("unread {text}"));
+        return found.code;
+    }
+    let lines: Vec<&str> = each_line(&text).map(|line| line.trim_end()).collect();
+    let starts = each_line(&text).scan(0, |at, line| {
         let start = *at;
         *at += line.len();
         Some(start)
     });
     let shown = fences::shown(&lines);
-    let mut reading = Reading { text, file, starts: starts.collect(), lines, shown, code: Vec::new() };
+    let mut reading = Reading { starts: starts.collect(), lines, shown, found };
     reading.page();
-    reading.code
+    reading.found.code
 }
 
 struct Reading<'t> {
-    text: &'t str,
-    file: &'t str,
+    found: Found<'t>,
     /// The lines without their ends, and the bytes at which they begin.
     lines: Vec<&'t str>,
     starts: Vec<usize>,
     /// What is certain of each line.
     shown: Vec<Known>,
-    code: Vec<Code>,
 }
 
 impl Reading<'_> {
     fn page(&mut self) {
         // Generators that read front matter expand templates, in shown code, too.
-        let has_front_matter = TITLE_HEAD.is_match(self.text);
+        let has_front_matter = TITLE_HEAD.is_match(self.found.text);
         if has_front_matter {
             let end = self.lines.iter().skip(1).position(|line| self.lines[0] == *line || *line == "}");
             self.add("front matter", 0..end.map_or(self.lines.len(), |at| at + 2));
         }
-        let has_formulas = FORMULA.is_match(self.text);
+        let has_formulas = FORMULA.is_match(self.found.text);
         let mut at = 0;
         while at < self.lines.len() {
             let line = self.lines[at];
@@ -108,7 +103,7 @@ impl Reading<'_> {
                 self.add("template", at..at + 1);
             }
             if let Some(kind) = pieces(line).find_map(|piece| self.preprocessor(piece)) {
-                self.add_line(kind, at);
+                self.add(kind, at..at + 1);
                 at += 1;
                 continue;
             }
@@ -123,8 +118,11 @@ impl Reading<'_> {
             }
             if let Some(kind) = active(line, has_formulas) {
                 match constructs(line, has_formulas) {
-                    Some(parts) => parts.into_iter().for_each(|part| self.add_part(kind, at, part)),
-                    None => self.add_line(kind, at),
+                    Some(parts) => parts.into_iter().for_each(|part| {
+                        let start = self.starts[at];
+                        self.add_as(kind, start + part.start..start + part.end, &line[part]);
+                    }),
+                    None => self.add(kind, at..at + 1),
                 }
             }
             at += 1;
@@ -199,30 +197,16 @@ impl Reading<'_> {
         at + self.lines[at..].iter().take_while(|line| !line.is_empty()).count().max(1)
     }
 
-    fn add_line(&mut self, kind: &str, at: usize) {
-        self.add(kind, at..at + 1);
-    }
-
     fn add(&mut self, kind: &str, lines: Range<usize>) {
-        let lines = lines.start..lines.end.min(self.lines.len());
-        let span = self.starts[lines.start]..self.starts.get(lines.end).copied().unwrap_or(self.text.len());
-        let written = self.lines[lines.clone()].join("\n");
-        self.add_as(kind, lines.start, span, &written);
+        let end = self.starts.get(lines.end).copied().unwrap_or(self.found.text.len());
+        let written = self.lines[lines.start..lines.end.min(self.lines.len())].join("\n");
+        self.add_as(kind, self.starts[lines.start]..end, &written);
     }
 
-    /// Adds a part of a line.
-    fn add_part(&mut self, kind: &str, at: usize, part: Range<usize>) {
-        let start = self.starts[at];
-        let written = &self.lines[at][part.clone()];
-        self.add_as(kind, at, start + part.start..start + part.end, written);
-    }
-
-    fn add_as(&mut self, kind: &str, line: usize, span: Range<usize>, written: &str) {
-        let shown = written.split_whitespace().collect::<Vec<_>>().join(" ");
+    fn add_as(&mut self, kind: &str, span: Range<usize>, written: &str) {
         // A relative path leads elsewhere from another folder.
-        let place = if written.contains("..") { folder(self.file) } else { "" };
-        let key = format!("asciidoc {kind} in {place}: {written}");
-        self.code.push(Code { span, line: line + 1, shown: shown.chars().take(MAX_SHOWN_CHARS).collect(), key });
+        let place = if written.contains("..") { folder(self.found.file) } else { "" };
+        self.found.add_as(span, format!("asciidoc {kind} in {place}: {written}"));
     }
 }
 
@@ -329,48 +313,9 @@ fn is_odd_target(target: &str) -> bool {
     target.contains(['"', '`', '<']) || target.starts_with('+') || target.contains("++") || is_entity
 }
 
-/// A line without what Asciidoctor removes, and with the characters that entities stand for.
+/// A line without what Asciidoctor or a browser removes, and with the characters that entities stand for.
 fn as_read(line: &str) -> String {
-    let mut read = String::with_capacity(line.len());
-    let mut rest = line;
-    while let Some(c) = rest.chars().next() {
-        let end = |close: char| rest.char_indices().take(32).find(|(_, c)| *c == close).map(|(at, _)| at + 1);
-        let length = match c {
-            '+' | '\\' | '\t' => 1,
-            '{' => end('}').unwrap_or(1),
-            '&' => match end(';').and_then(|end| Some((end, decoded(&rest[1..end - 1])?))) {
-                Some((end, c)) => {
-                    read.extend((!c.is_whitespace() && !c.is_control()).then_some(c));
-                    end
-                }
-                None => {
-                    read.push('&');
-                    1
-                }
-            },
-            c => {
-                read.push(c);
-                c.len_utf8()
-            }
-        };
-        rest = &rest[length..];
-    }
-    read
-}
-
-fn decoded(entity: &str) -> Option<char> {
-    match (entity, entity.strip_prefix(['#'])) {
-        ("colon", _) => Some(':'),
-        ("Tab" | "NewLine", _) => Some(' '),
-        (_, Some(number)) => {
-            let code = match number.strip_prefix(['x', 'X']) {
-                Some(hex) => u32::from_str_radix(hex, 16),
-                None => number.parse(),
-            };
-            code.ok().and_then(char::from_u32)
-        }
-        _ => None,
-    }
+    REMOVED.replace_all(&decode_html_entities(line), "").into_owned()
 }
 
 /// Whether a scheme is a word of a sentence: it stands apart, and nothing follows its colon.

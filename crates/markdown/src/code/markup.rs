@@ -159,13 +159,11 @@ pub(super) fn tags(text: &str, body: usize, plain: &[Range<usize>], reader: TagR
         let rest = &text[next..];
         if let Some(comment) = rest.strip_prefix("<!--") {
             let closed = comment.find("-->");
-            let inside = &comment[..closed.unwrap_or(comment.len())];
             let end = closed.map_or(text.len(), |length| next + length + "<!---->".len());
-            let is_plain = closed.is_some()
-                && !inside.starts_with(['>', '-'])
-                && !inside.contains("--")
-                && !may_be_cut(text, &(next..end), plain)
-                && !inside.contains("<!");
+            let is_plain = closed.is_some_and(|closed| {
+                let inside = &comment[..closed];
+                !inside.starts_with(['>', '-']) && !["--", "<!"].iter().any(|sign| inside.contains(sign))
+            }) && !may_be_cut(text, &(next..end), plain);
             found.spans.push(next..end);
             if !is_plain {
                 found.active.push((next..end, None));

@@ -33,7 +33,7 @@ pub(super) fn constructs(
         }
         let options = &text[line_end..options_end(text, line_end)];
         if !is_plain(&directive[2].trim().to_lowercase(), directive[3].trim(), options, is_inside) {
-            end = block_end(text, line_end, &directive[1]);
+            end = super::block_end(text, start, &directive[1]);
             found.push((start..end, format!("directive {}", super::tidied(&text[start..end]))));
         }
     }
@@ -83,17 +83,4 @@ fn options_end(text: &str, at: usize) -> usize {
     let first = line_end(text, at);
     let lines = each_line(&text[first..]).take(MAX_OPTION_LINES).take_while(|line| !line.trim().is_empty());
     first + lines.map(str::len).sum::<usize>()
-}
-
-/// The end of the block whose first line ends at `at`: the line of the same marks, or the end of the text.
-fn block_end(text: &str, at: usize, marks: &str) -> usize {
-    let mut end = at;
-    for line in each_line(&text[at..]) {
-        end += line.len();
-        let inside = line.trim_matches(|c: char| c.is_whitespace() || c == '>');
-        if inside.starts_with(marks) && inside.trim_start_matches(marks.chars().next().unwrap_or('`')).is_empty() {
-            break;
-        }
-    }
-    end
 }

@@ -1,6 +1,9 @@
 //! Splits and classifies the module statements of an MDX page.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::literal::is_literal;
 use crate::parse_lines::each_line;
@@ -10,11 +13,15 @@ use crate::parse_script::token_end;
 use crate::regex;
 use crate::site_paths::folder;
 use crate::site_paths::joined;
+use crate::words::has_word;
 
-regex!(
-    IMPORT,
-    r#"(?s)\Aimport\s+(?:([\w$]+)\s*)?(?:(,)\s*)?(?:(\*)\s*as\s+[\w$]+\s*|\{([^{}]*)\}\s*)?from\s*(?:"([^"\n\\]*)"|'([^'\n\\]*)')\s*;?\s*\z"#
-);
+static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
+    let item = r"[\w$]+(?:\s+as\s+[\w$]+)?\s*";
+    let rest = format!(r"(\*\s+as\s+[\w$]+|\{{\s*{item}(?:,\s*{item})*,?\s*\}})");
+    let module = r#"(?:"([^"\n\\]*)"|'([^'\n\\]*)')"#;
+    Regex::new(&format!(r"(?s)\Aimport\s+(?:([\w$]+)(?:\s*,\s*{rest})?|{rest})\s*from\s*{module}\s*;?\s*\z"))
+        .expect("the pattern is put together above")
+});
 regex!(EXPORT, r"(?s)\Aexport\s+const\s+[\w$]+\s*=(.*?);?\s*\z");
 
 // A line that can be nothing but one of a paragraph: words, behind the marks of quotes and lists. Neither a break (`***`), nor
@@ -24,8 +31,10 @@ regex!(
     r#"\A(?:[ \t]|>|[*+-][ \t]|[0-9]{1,9}[.)][ \t])*(?:[\p{L}"'(]|[0-9]+(?:[^0-9.)\s]|[ \t]+\S|[.)][^\s])|[*_]{1,3}\w|`[^`\n]|\[[^\]\n]*\](?:[^:]|\z))"#
 );
 
+regex!(DELIMITERS, r"\A[ \t>]*(?:[|:][|: \t-]*-|-+[ \t]*[|:])[|: \t-]*\s*\z");
+
 /// Extensions of files whose import is harmless: images, and pages, whose code is checked in their own files.
-const HARMLESS: [&str; 10] = ["md", "mdx", "markdown", "png", "jpg", "jpeg", "gif", "webp", "avif", "ico"];
+const HARMLESS: &str = "md mdx markdown png jpg jpeg gif webp avif ico";
 
 /// Splits a block of module statements.
 pub(super) fn split(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
@@ -56,7 +65,7 @@ pub(super) fn split(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
 /// statements after all.
 pub(super) fn unparsed_statements(text: &str, body: usize, constructs: &Constructs) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    let mut may_begin = true;
+    let (mut may_begin, mut is_table) = (true, false);
     let mut at = body;
     for line in each_line(&text[body..]) {
         let begins = may_begin && (line.starts_with("import ") || line.starts_with("export "));
@@ -64,8 +73,9 @@ pub(super) fn unparsed_statements(text: &str, body: usize, constructs: &Construc
         if begins && !constructs.blanked.iter().chain(&constructs.code).any(contains_start) {
             found.push(at..paragraph_end(text, at));
         }
-        // A statement cannot interrupt a paragraph.
-        may_begin = !PARAGRAPH.is_match(line);
+        // A statement cannot interrupt a paragraph, but a table.
+        is_table = (is_table && !line.trim().is_empty()) || DELIMITERS.is_match(line);
+        may_begin = is_table || !PARAGRAPH.is_match(line);
         at += line.len();
     }
     found
@@ -75,24 +85,14 @@ pub(super) fn unparsed_statements(text: &str, body: usize, constructs: &Construc
 /// a plain import.
 pub(super) fn imported(statement: &str, file: &str) -> Option<Vec<String>> {
     let found = IMPORT.captures(statement)?;
-    let module = found.get(5).or(found.get(6))?.as_str();
-    let (default, comma, rest) = (found.get(1), found.get(2), found.get(3).or(found.get(4)));
-    (comma.is_some() == (default.is_some() && rest.is_some())).then_some(())?;
-    let mut names: Vec<&str> = default.map(|_| "default").into_iter().chain(found.get(3).map(|_| "*")).collect();
-    for item in
-        found.get(4).map_or("", |items| items.as_str()).split(',').map(str::trim).filter(|item| !item.is_empty())
-    {
-        let mut words = item.split_whitespace();
-        names.push(words.next()?);
-        let is_renamed = [None, Some("as")].contains(&words.next());
-        (is_renamed && item.split_whitespace().count() != 2 && words.nth(1).is_none()).then_some(())?;
-    }
-    (!names.is_empty()).then_some(())?;
-    let module = resolved_module(module, file);
+    let module = resolved_module(found.get(4).or(found.get(5))?.as_str(), file);
     if is_harmless(&module) {
         return Some(Vec::new());
     }
-    Some(names.into_iter().map(|name| format!("{name} from {module}")).collect())
+    let default = found.get(1).map(|_| "default");
+    let rest = found.get(2).or(found.get(3)).map_or("", |rest| rest.as_str());
+    let rest = rest.split(['{', ',', '}']).filter_map(|item| item.split_whitespace().next());
+    Some(default.into_iter().chain(rest).map(|name| format!("{name} from {module}")).collect())
 }
 
 /// The names that a block of statements brings into the page by imports.
@@ -103,22 +103,19 @@ pub(super) fn names(block: &str) -> Vec<&str> {
     clauses.flat_map(|clause| clause.as_str().split(move |c| !is_name(c))).filter(|name| !name.is_empty()).collect()
 }
 
-/// The path of a module, independent of the importing file.
+/// The path of a module, independent of the importing file, unless it leads out of the docs.
 fn resolved_module(module: &str, file: &str) -> String {
-    match module.starts_with('.') {
-        true => match joined(folder(file), module) {
-            Some(path) => format!("/{path}"),
-            // The path leads out of the docs, and its target depends on the folder.
-            None => format!("{}/{module}", folder(file)),
-        },
-        false => module.to_owned(),
+    match joined(folder(file), module).filter(|_| module.starts_with('.')) {
+        Some(path) => format!("/{path}"),
+        None if module.starts_with('.') => format!("{}/{module}", folder(file)),
+        None => module.to_owned(),
     }
 }
 
 fn is_harmless(module: &str) -> bool {
     let is_file = module.starts_with('/') || module.starts_with("@site/") || module.contains("/../");
     let ending = module.rsplit_once('.').map_or("", |(_, ending)| ending);
-    is_file && !module.contains(['!', '?', '#']) && HARMLESS.contains(&ending)
+    is_file && !module.contains(['!', '?', '#']) && has_word(HARMLESS, ending)
 }
 
 /// Whether a statement only exports a constant whose value is a literal.

@@ -187,6 +187,7 @@ fn what_begins_in_code_and_ends_outside_of_it_is_active() {
         "[x](<script>f()</script>\n",
         "***\nimport a from 'b'\n",
         "*\nimport a from 'b'\n",
+        "/>\n|-|\n'\nimport a from 'b'\n",
     ] {
         assert_ne!(shown(&mdx, "docs/a.mdx", text), [""; 0], "{text:?}");
     }

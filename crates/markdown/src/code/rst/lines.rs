@@ -4,6 +4,11 @@ use std::ops::Range;
 
 use crate::page_builder::Line;
 use crate::parse_lines::each_line;
+use crate::regex;
+
+// List markers, whose content is indented to where they end.
+regex!(MARKERS, r"\A *(?:(?:[*+-]|#\.|[0-9]+[.)]) *)*\z");
+regex!(OPTION, r"\A *:[^\s:`](?:[^\s`:\\]|\\.)*:(?: |\z)");
 
 /// Columns per tab stop.
 const TAB: usize = 8;
@@ -37,6 +42,7 @@ pub(super) fn plain(text: &str) -> String {
             }
         }
     }
+    plain.truncate(line + plain[line..].trim_end().len());
     plain
 }
 
@@ -84,8 +90,9 @@ impl<'t> Blocks<'t> {
         self.lines[lines.start].start..self.lines[lines.end - 1].end()
     }
 
-    /// Whether a line, or a later line of its paragraph, may be part of a table.
-    pub(super) fn may_be_in_table(&self, number: usize) -> bool {
+    /// Whether the line of a byte, or a later one of its paragraph, may be part of a table.
+    pub(super) fn may_be_in_table(&self, at: usize) -> bool {
+        let number = self.number(at);
         let behind = self.paragraphs[number].end;
         self.may_be_in_simple_table(number) || self.lines[number..behind].iter().any(is_row)
     }
@@ -107,38 +114,19 @@ impl<'t> Blocks<'t> {
         end
     }
 
-    /// Whether the line after that of a directive continues the directive's argument.
-    pub(super) fn goes_on(&self, at: usize) -> Continues {
+    /// Whether the argument of a directive may continue after its line. In a table, whose cells begin in any column, it
+    /// may in any case.
+    pub(super) fn goes_on(&self, at: usize) -> bool {
         let number = self.number(at);
         let line = &self.lines[number];
-        let Some(next) = self.lines.get(number + 1).filter(|next| !next.is_blank()) else { return Continues::No };
-        if self.may_be_in_simple_table(number) || [line, next].iter().any(|line| is_row(line)) {
-            return Continues::Unknown;
-        }
+        let Some(next) = self.lines.get(number + 1).filter(|next| !next.is_blank()) else { return false };
         let before = &line.text[..at - line.start];
-        let margin = if is_marks(before) { before.chars().count() } else { line.indent };
-        if next.indent > margin { Continues::Yes } else { Continues::No }
+        let margin = if MARKERS.is_match(before) { before.chars().count() } else { line.indent };
+        self.may_be_in_simple_table(number)
+            || is_row(line)
+            || is_row(next)
+            || (next.indent > margin && !OPTION.is_match(next.text))
     }
-}
-
-/// Whether an indented continuation follows on the next line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Continues {
-    Yes,
-    No,
-    /// In a table, whose cells begin in any column.
-    Unknown,
-}
-
-/// Whether a text consists of list markers alone, whose content is indented to where they end.
-fn is_marks(text: &str) -> bool {
-    let is_mark = |word: &str| {
-        let number = word.trim_end_matches(['.', ')']);
-        matches!(word, "*" | "-" | "+")
-            || word == "#."
-            || (number.len() + 1 == word.len() && number.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    text.split_whitespace().all(is_mark)
 }
 
 /// Whether a line may be part of a grid table.

@@ -12,8 +12,8 @@ mod roles;
 
 use std::collections::HashSet;
 
-use self::lines::{Blocks, Continues};
-use super::{Code, Found, runs_script};
+use self::lines::Blocks;
+use super::{Code, Found};
 use crate::anchors::AnchorStyle;
 use crate::page::Format;
 use crate::parse::parse_as;
@@ -22,9 +22,8 @@ use crate::regex;
 use crate::site_paths::{folder, joined};
 use crate::text::text_of;
 
-// The beginning of a substitution definition, or of a directive with its name.
-regex!(MARK, r"\.\. +(?:\||([^\s|][^\s]*?) ?::)");
-regex!(SUBSTITUTION, r"\A\.\. +\|[^|\\\s](?:[^|\\\n]*[^|\\\s])?\| +([a-z]+)::(?: |\n|\z)");
+// The beginning of a substitution definition (plain with the name of its directive), or of a directive with its name.
+regex!(MARK, r"\.\. +(?:(\|)(?:[^|\\\s](?:[^|\\\n]*[^|\\\s])?\| +([a-z]+)::(?: |\n|\z))?|([^\s|][^\s]*?) ?::)");
 regex!(CODING, r"coding[:=]\s*([-\w.]+)");
 
 /// Whether a formula has TeX commands that do more than typeset it.
@@ -32,55 +31,32 @@ pub(super) fn has_tex_commands(formula: &str) -> bool {
     addresses::commands(formula).next().is_some()
 }
 
-/// The kind of source that a text is.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum SourceKind<'f> {
-    /// A page, with its path.
-    Page(&'f str),
-    /// A text that pages include, whole or in part.
-    Part,
-    /// The content of a table, with the path of its page.
-    Cells(&'f str),
-}
-
-/// The code of a page, or of a text that pages include.
-pub(super) fn code_of(source_kind: SourceKind<'_>, bytes: &[u8]) -> Vec<Code> {
+/// The code of a page, or of a text that pages include (`file` is empty).
+pub(super) fn code_of(file: &str, bytes: &[u8]) -> Vec<Code> {
     match std::str::from_utf8(bytes) {
-        Ok(text) => code_of_text(source_kind, text),
+        Ok(text) => code_of_text(file, text, false),
         // docutils may decode it in another encoding.
-        Err(_) => {
-            let text = text_of(bytes);
-            let mut found = Found { text: &text, lines: Lines::of(&text), file: "", code: Vec::new() };
-            found.add("unread", 0..text.len());
-            found.code
-        }
+        Err(_) => code_of_text(file, &format!("\0{}", text_of(bytes)), false),
     }
 }
 
-fn code_of_text(source_kind: SourceKind<'_>, written: &str) -> Vec<Code> {
+/// `is_cells`: the text is the content of a table.
+fn code_of_text(file: &str, written: &str, is_cells: bool) -> Vec<Code> {
     let text = lines::plain(written);
-    let file = match source_kind {
-        SourceKind::Page(file) | SourceKind::Cells(file) => file,
-        SourceKind::Part => "",
-    };
-    let mut reading = Reading {
-        found: Found { text: &text, lines: Lines::of(&text), file, code: Vec::new() },
-        blocks: Blocks::of(&text),
-        seen: HashSet::new(),
-        source_kind,
-    };
+    let found = Found { text: &text, lines: Lines::of(&text), file, code: Vec::new() };
+    let mut reading = Reading { found, blocks: Blocks::of(&text), seen: HashSet::new(), is_cells };
     if text.contains('\0') || has_other_coding(&text) {
         reading.found.add("unread", 0..text.len());
         return reading.found.code;
     }
     reading.directives();
     reading.roles();
-    reading.addresses();
-    let page = parse_as(file, text.as_bytes(), Format::Rst, AnchorStyle::Docutils);
-    for link in page.links.iter().filter(|link| runs_script(&link.target)) {
-        reading.paragraph("link", link.span.start);
+    for at in addresses::scripts(&text, &reading.blocks) {
+        reading.paragraph("link", at);
     }
+    addresses::commands(&text).for_each(|at| reading.paragraph("formula", at));
     // Some generators expand templates in pages.
+    let page = parse_as(file, text.as_bytes(), Format::Rst, AnchorStyle::Docutils);
     reading.found.templates(0, &page.code, super::Templates::Braces);
     reading.found.code
 }
@@ -96,7 +72,7 @@ struct Reading<'t> {
     blocks: Blocks<'t>,
     /// The paragraphs already recorded as code: the kind of code, and their start.
     seen: HashSet<(&'static str, usize)>,
-    source_kind: SourceKind<'t>,
+    is_cells: bool,
 }
 
 impl Reading<'_> {
@@ -104,52 +80,38 @@ impl Reading<'_> {
         let text = self.found.text;
         let (mut at, mut read_as_table, mut options_read) = (0, 0, 0);
         while let Some(found) = MARK.captures_at(text, at) {
-            let mark_range = found.get_match().range();
-            at = mark_range.end;
-            let (name, end) = match found.get(1) {
-                Some(name) => (names::plain(&name.as_str().to_lowercase()).to_owned(), mark_range.end),
-                None => match SUBSTITUTION.captures(&text[mark_range.start..]) {
-                    Some(found) => {
-                        (found[1].to_owned(), mark_range.start + found.get(1).map_or(0, |name| name.end()) + 2)
-                    }
-                    None => (String::new(), mark_range.end),
-                },
-            };
-            at = at.max(end);
+            let start = found.get_match().start();
+            let end = found.get(2).map_or(found.get_match().end(), |name| name.end() + "::".len());
+            let whole_name = found.get(2).or(found.get(3)).map_or(String::new(), |name| name.as_str().to_lowercase());
+            let name = names::plain(&whole_name);
+            at = end;
             let is_known = match found.get(1) {
-                Some(name) => names::is_directive(&name.as_str().to_lowercase()),
-                None => names::SUBSTITUTIONS.contains(&name.as_str()),
+                Some(_) => names::SUBSTITUTIONS.contains(&name),
+                None => names::is_directive(&whole_name),
             };
-            let paragraph = self.blocks.paragraph(mark_range.start);
+            let paragraph = self.blocks.paragraph(start);
             let has_options = options_read < paragraph.end;
             options_read = options_read.max(paragraph.end);
-            let mut code_kind = match name.as_str() {
+            // A part of a file may depend on definitions in another part.
+            let cuts = || [":start-", ":end-"].iter().any(|option| text[start..paragraph.end].contains(option));
+            let code_kind = match name {
                 _ if !is_known => Some("directive"),
-                "include" | "literalinclude" | "image" | "figure"
-                    if !self.has_good_path(&name, mark_range.start, end) =>
-                {
+                "include" | "literalinclude" | "image" | "figure" if !self.has_good_path(name, start, end) => {
                     Some("file")
                 }
                 "role" if !self.defines_plain_role(end) => Some("directive"),
-                "default-role" if !self.names_plain_role(mark_range.start, end) => Some("unread"),
-                "include" if self.cuts(mark_range.start, paragraph.end) => Some("file"),
-                _ if has_options && self.has_bad_option(mark_range.start, paragraph.end) => Some("directive"),
+                // This one directive decides the meaning of all text in single backticks.
+                "default-role" if !self.names_plain_role(start, end) => return self.found.add("unread", 0..text.len()),
+                "include" if cuts() => Some("file"),
+                _ if has_options && self.has_bad_option(start, paragraph.end) => Some("directive"),
+                "csv-table" if !self.is_cells && read_as_table <= start => {
+                    read_as_table = self.blocks.block_end(start);
+                    hides_code(self.found.file, &text[end..read_as_table]).then_some("directive")
+                }
                 _ => None,
             };
-            if code_kind.is_none()
-                && name == "csv-table"
-                && !matches!(self.source_kind, SourceKind::Cells(_))
-                && read_as_table <= mark_range.start
-            {
-                read_as_table = self.blocks.block_end(mark_range.start);
-                let rest = &text[end..read_as_table];
-                code_kind = hides_code(self.found.file, rest).then_some("directive");
-            }
-            match code_kind {
-                // This one directive decides the meaning of all text in single backticks.
-                Some("unread") => return self.found.add("unread", 0..text.len()),
-                Some(kind) => at = at.max(self.block(kind, mark_range.start, end)),
-                None => {}
+            if let Some(kind) = code_kind {
+                at = at.max(self.block(kind, start, end));
             }
         }
     }
@@ -158,46 +120,35 @@ impl Reading<'_> {
     fn block(&mut self, kind: &str, start: usize, name_end: usize) -> usize {
         let text = self.found.text;
         let end = self.blocks.block_end(start);
-        let path_end = text[name_end..].find('\n').map_or(text.len(), |length| name_end + length);
-        let key = match kind {
+        let key = match self.argument(start, name_end) {
             // Keyed by the path from the docs root, because the relative path differs between folders.
-            "file" if !self.goes_on(start, path_end) => {
-                let path = self.path_in_docs(text[name_end..path_end].trim());
-                format!("file {} {path}{}", &text[start..name_end], lines::dedented(&text[path_end..end]))
+            Some(path) if kind == "file" => {
+                let path_end = text[name_end..end].find('\n').map_or(end, |length| name_end + length);
+                let (mark, rest) = (&text[start..name_end], lines::dedented(&text[path_end..end]));
+                format!("file {mark} {}{rest}", self.path_in_docs(path))
             }
             // An option may have a relative path, so the key has the folder.
-            kind if kind == "file" || text[start..end].contains("../") => {
-                format!("{kind} in {} {}", folder(self.found.file), lines::dedented(&text[start..end]))
+            _ => {
+                let place = if text[start..end].contains("../") { folder(self.found.file) } else { "" };
+                format!("{kind} in {place} {}", lines::dedented(&text[start..end]))
             }
-            kind => format!("{kind} {}", lines::dedented(&text[start..end])),
         };
         self.found.add_as(start..end, key);
         end
     }
 
-    /// A path relative to the docs root.
-    fn path_in_docs(&self, path: &str) -> String {
-        if path.starts_with(['/', '<']) || path.contains(':') {
-            return path.to_owned();
-        }
-        let mut parts: Vec<&str> = folder(self.found.file).split('/').filter(|part| !part.is_empty()).collect();
-        for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
-            match part {
-                ".." if parts.last().is_some_and(|last| *last != "..") => {
-                    parts.pop();
-                }
-                part => parts.push(part),
-            }
-        }
-        parts.join("/")
+    /// The argument of a directive; `None` if it may continue after its line.
+    fn argument(&self, start: usize, name_end: usize) -> Option<&str> {
+        let line = self.found.text[name_end..].lines().next().unwrap_or_default();
+        (!self.blocks.goes_on(start)).then(|| line.trim())
     }
 
-    /// Whether the argument of a directive may continue after its line.
-    fn goes_on(&self, start: usize, line_end: usize) -> bool {
-        match self.blocks.goes_on(start) {
-            Continues::No => false,
-            Continues::Yes => !self.begins_option(line_end),
-            Continues::Unknown => true,
+    /// A path relative to the docs root, if it leads to a place in the docs.
+    fn path_in_docs(&self, path: &str) -> String {
+        match joined(folder(self.found.file), path) {
+            _ if path.starts_with(['/', '<']) || path.contains(':') => path.to_owned(),
+            Some(path) => path,
+            None => format!("{path} in {}", folder(self.found.file)),
         }
     }
 
@@ -210,51 +161,27 @@ impl Reading<'_> {
         }
     }
 
-    fn addresses(&mut self) {
-        for at in addresses::scripts(self.found.text, &self.blocks) {
-            self.paragraph("link", at);
-        }
-        for at in addresses::commands(self.found.text).collect::<Vec<_>>() {
-            self.paragraph("formula", at);
-        }
-    }
-
     /// Whether anything between two bytes that may be an option is not a known harmless one.
     fn has_bad_option(&self, start: usize, end: usize) -> bool {
-        let text = self.found.text;
-        let is_table = self.blocks.may_be_in_table(self.blocks.number(start));
-        let mut at = start;
-        while let Some(colon) = text[at..end].find(':').map(|length| at + length) {
-            at = colon + 1;
-            let before = text[start..colon].trim_end_matches(' ');
+        let text = &self.found.text[start..end];
+        let is_table = self.blocks.may_be_in_table(start);
+        text.match_indices(':').any(|(colon, _)| {
+            let before = text[..colon].trim_end_matches(' ');
             let is_first = before.ends_with(['\n', '"', ',']) || before.ends_with("::");
-            let may_begin = is_first || (is_table && (before.ends_with(['|', '+']) || text[..colon].ends_with(' ')));
-            if !may_begin || colon == start || text[start..colon].ends_with(':') {
-                continue;
-            }
-            let Some(name) = field_name(&text[at..end]) else { continue };
-            let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
-            if !is_plain || !names::is_option(name) {
-                return true;
-            }
-        }
-        false
+            let is_in_cell = is_table && (before.ends_with(['|', '+']) || text[..colon].ends_with(' '));
+            (is_first || is_in_cell) && !text[..colon].ends_with(':') && is_bad_field(&text[colon + 1..])
+        })
     }
 
     /// Whether the argument of a directive is one acceptable file and nothing else: a file in the docs, for an include
     /// also one of docutils' own files, and for an image also a URL. The directive begins at `start`, and its name ends
     /// at `end`.
     fn has_good_path(&self, directive: &str, start: usize, end: usize) -> bool {
-        let text = self.found.text;
-        let line_end = text[end..].find('\n').map_or(text.len(), |length| end + length);
-        let written = text[end..line_end].trim();
-        if written.is_empty() || written.starts_with(':') || self.goes_on(start, line_end) {
-            return false;
-        }
-        let is_picture = matches!(directive, "image" | "figure");
         let own = folder(self.found.file);
-        match directive {
-            "include" => {
+        match (directive, self.argument(start, end)) {
+            (_, None | Some("")) => false,
+            (_, Some(written)) if written.starts_with(':') => false,
+            ("include", Some(written)) => {
                 let is_of_docutils = written.strip_prefix('<').and_then(|rest| rest.strip_suffix(".txt>"));
                 let reads_as_page = joined(own, written).is_some_and(|path| {
                     // Paths in the included file are relative to this page's folder.
@@ -263,73 +190,50 @@ impl Reading<'_> {
                 is_of_docutils.is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'))
                     || (reads_as_page && !written.starts_with('/') && self.is_of_docs(written))
             }
-            _ if is_picture => {
+            ("literalinclude", Some(written)) => !written.starts_with('/') && self.is_of_docs(written),
+            (_, Some(written)) => {
                 // docutils removes whitespace from image paths.
                 let path: String = written.split_whitespace().collect();
-                let is_url = ["http://", "https://"].iter().any(|scheme| path.to_ascii_lowercase().starts_with(scheme));
-                is_url || path.to_ascii_lowercase().starts_with("data:image/") || self.is_of_docs(&path)
+                let address = path.to_ascii_lowercase();
+                ["http://", "https://", "data:image/"].iter().any(|scheme| address.starts_with(scheme))
+                    || self.is_of_docs(&path)
             }
-            _ => !written.starts_with('/') && self.is_of_docs(written),
         }
-    }
-
-    /// Whether the line after `line_end` begins with an option name.
-    fn begins_option(&self, line_end: usize) -> bool {
-        let next = self.found.text[line_end..].trim_start();
-        next.strip_prefix(':').and_then(field_name).is_some_and(|name| !name.contains(char::is_whitespace))
     }
 
     /// Whether a path is inside the docs.
     fn is_of_docs(&self, path: &str) -> bool {
-        let is_odd = path.starts_with("//") || path.contains('\\') || path.contains(':');
-        let relative = path.strip_prefix('/');
-        let is_inside = match relative {
-            Some(path) => joined("", path).is_some(),
-            None => joined(folder(self.found.file), path).is_some(),
+        let is_odd = path.starts_with("//") || path.contains(['\\', ':']);
+        let (from, relative) = match path.strip_prefix('/') {
+            Some(path) => ("", path),
+            None => (folder(self.found.file), path),
         };
-        !is_odd && is_inside && self.found.may_include(relative.unwrap_or(path))
-    }
-
-    /// Whether an include may use only part of its file. That part may depend on definitions in another part.
-    fn cuts(&self, start: usize, end: usize) -> bool {
-        [":start-", ":end-"].iter().any(|option| self.found.text[start..end].contains(option))
+        !is_odd && joined(from, relative).is_some() && self.found.may_include(relative)
     }
 }
 
 /// In bytes: how far the end of a field name is searched for, so that time stays linear.
 const LONGEST_NAME: usize = 200;
 
+/// Whether what follows a colon is a field with any name but that of a harmless option. A longer one counts as unknown.
+fn is_bad_field(text: &str) -> bool {
+    let line = text[..text.floor_char_boundary(LONGEST_NAME)].split('\n').next().unwrap_or_default();
+    let ends = |at: usize| matches!(text[at + 1..].bytes().next(), None | Some(b' ' | b'\n' | b'|' | b'`'));
+    match line.match_indices(':').map(|(at, _)| at).find(|at| ends(*at)) {
+        _ if line.is_empty() || line.starts_with([' ', ':']) => false,
+        // A role.
+        Some(at) if text[at + 1..].starts_with('`') => false,
+        Some(at) => !line[..at].ends_with(' ') && !names::is_option(&line[..at]),
+        None => line.len() < text.len() && !text[line.len()..].starts_with('\n'),
+    }
+}
+
 /// Whether a CSV table contains code, with or without the quotes of its cells. Roles that are keyed by name alone do
 /// not count.
 fn hides_code(file: &str, table: &str) -> bool {
     let cells = table.replace(['"', '\\'], "");
     let is_role = |code: &Code| code.key.starts_with("role ") && !code.key.contains('`');
-    [table, &cells].iter().any(|text| code_of_text(SourceKind::Cells(file), text).iter().any(|code| !is_role(code)))
-}
-
-/// The name of a field, after its first colon.
-fn field_name(text: &str) -> Option<&str> {
-    let mut chars = text.char_indices().peekable();
-    if text.starts_with([':', ' ', '\n']) {
-        return None;
-    }
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '\n' => return None,
-            // Longer than any known name, so it counts as unknown.
-            _ if at > LONGEST_NAME => return Some(&text[..at]),
-            '\\' => {
-                chars.next_if(|(_, next)| *next != '\n');
-            }
-            ':' => match chars.peek() {
-                None | Some((_, ' ' | '\n' | '|')) => return (!text[..at].ends_with(' ')).then_some(&text[..at]),
-                Some((_, '`')) => return None,
-                Some(_) => {}
-            },
-            _ => {}
-        }
-    }
-    None
+    [table, &cells].iter().any(|text| code_of_text(file, text, true).iter().any(|code| !is_role(code)))
 }
 
 fn depth(folder: &str) -> usize {

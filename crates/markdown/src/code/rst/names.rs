@@ -49,8 +49,9 @@ pub(in crate::code) fn is_role(name: &str) -> bool {
 }
 
 pub(super) fn is_option(name: &str) -> bool {
+    let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
     let name = name.to_ascii_lowercase();
-    has_word(OPTIONS, &name) || name.starts_with("class-")
+    is_word && (has_word(OPTIONS, &name) || name.starts_with("class-"))
 }
 
 /// A name without its domain.

@@ -1,6 +1,5 @@
 //! Finds roles that are code: some are harmless by name, and of others only the site knows the effect.
 
-use super::lines::Continues;
 use super::{Reading, names};
 use crate::regex;
 
@@ -19,11 +18,10 @@ impl Reading<'_> {
 
     /// Whether a `default-role` directive names a role that formats text, or none.
     pub(super) fn names_plain_role(&self, start: usize, end: usize) -> bool {
-        let text = self.found.text;
-        let line_end = text[end..].find('\n').map_or(text.len(), |length| end + length);
-        let name = text[end..line_end].trim().to_lowercase();
-        self.blocks.goes_on(start) == Continues::No
-            && (name.is_empty() || (names::is_role(&name) && name != "download"))
+        self.argument(start, end).is_some_and(|name| {
+            let name = name.to_lowercase();
+            name.is_empty() || (names::is_role(&name) && name != "download")
+        })
     }
 
     pub(super) fn roles(&mut self) {

@@ -206,7 +206,7 @@ fn roles_are_harmless_by_name() {
 
 #[test]
 fn what_pages_include_is_read_from_the_folder_of_any() {
-    let part = |text: &str| code_of(CodeRules::RstPart, "a/b.html", text.as_bytes()).len();
+    let part = |text: &str| code_of(CodeRules::Rst, "", text.as_bytes()).len();
     assert_eq!(part(".. image:: a.png\n\n.. include:: part.rst\n"), 0);
     assert_eq!(part(".. image:: ../a.png\n"), 1);
 }
@@ -263,6 +263,14 @@ fn what_is_known_is_known_with_all_it_reaches_to() {
     assert_ne!(included("a/b.rst", ".. include:: ..\n   /../x\n"), included("b.rst", ".. include:: ..\n   /../x\n"));
     // The same directive at another depth has the same key.
     assert_eq!(keys("- .. raw:: html\n\n     <br>\n"), keys(".. raw:: html\n\n   <br>\n"));
+}
+
+#[test]
+fn a_directive_may_be_cut_off() {
+    for text in [".. include:: ../../../x ", ".. include::", ".. include::  \t", ".. |x| raw:: ", ".. exec:: \u{2028} "]
+    {
+        is_code(text);
+    }
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn no_reader_finds_code_where_we_find_none() {
 }
 
 fn harmless(text: &str) -> bool {
-    code_of(SourceKind::Page(FILE), text.as_bytes()).is_empty()
+    code_of(FILE, text.as_bytes()).is_empty()
 }
 
 /// A page with its code removed.
@@ -65,8 +65,7 @@ fn without_code(text: &str) -> String {
     let mut text = text.to_owned();
     loop {
         text = lines::plain(&text);
-        let mut code: Vec<_> =
-            code_of(SourceKind::Page(FILE), text.as_bytes()).into_iter().map(|code| code.span).collect();
+        let mut code: Vec<_> = code_of(FILE, text.as_bytes()).into_iter().map(|code| code.span).collect();
         if code.is_empty() {
             return text;
         }
