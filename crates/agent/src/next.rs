@@ -9,7 +9,7 @@
 //!   it goes in circles ─────────────────▶ the same, and Done, failed
 //!   the model refused ──────────────────▶ Done, failed
 //!   text without a call, three times ───▶ Done
-//!       no word, or calls as text ──────▶ Done, failed
+//!       no word, calls as text, idle ───▶ Done, failed
 //!   the context runs short ─────────────▶ Compact
 //!       nothing is left to shorten ─────▶ Done, stopped
 //!   otherwise ──────────────────────────▶ CallModel
@@ -79,6 +79,7 @@ const MAX_SUMMARY_REQUESTS: usize = 2;
 const LONGEST_ANSWER: usize = 400;
 
 const WORDLESS: &str = "The model ended without a word.";
+const IDLE: &str = "Nothing was changed: the model only wrote a text.";
 const SUMMARYLESS: &str = "The model ended without a summary.";
 const CALLS_AS_TEXT: &str = "The model wrote its tool calls into its text, in a form that is not read. Set `text_tool_calls = \
                              true` for it in the configuration, then send the instruction again. If it is set, use a \
@@ -214,6 +215,11 @@ fn without_finish(turn: &[TranscriptEntry], history: &TurnHistory<'_>) -> Finish
     }
     if history.failed_edits().is_some() {
         return Finish { words, ..nothing_changed(history.failed_edits()) };
+    }
+    // An answer to a question is one after the docs were looked at, and speaks of something else than its call.
+    let has_looked = turn.iter().any(|entry| matches!(entry, TranscriptEntry::Results { .. }));
+    if !history.has_edited() && (!has_looked || is_about_the_call(&words)) {
+        return Finish { words, ..Finish::without_title(FinishOutcome::Failed, IDLE.to_owned()) };
     }
     Finish { words, ..Finish::without_title(FinishOutcome::Done, String::new()) }
 }

@@ -197,6 +197,11 @@ impl<'a> TurnHistory<'a> {
         failure.filter(|_| !any_succeeded).map(|answer| FailedEdits { answer, is_told })
     }
 
+    /// Whether any edit succeeded.
+    pub(crate) fn has_edited(&self) -> bool {
+        self.edits.any_succeeded
+    }
+
     /// The consecutive replies at the end of this turn without a call, oldest first.
     pub(crate) fn silent_replies(&self, turn: &'a [TranscriptEntry]) -> impl Iterator<Item = &'a Message> {
         let replies = turn.iter().filter_map(|entry| match entry {

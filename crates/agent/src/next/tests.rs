@@ -213,8 +213,8 @@ async fn words_without_a_call_are_reminded_of_finish() {
     }
     transcript.say("More.");
     let (done, _) = run(&model, &mut transcript, &docs(), &TurnSettings::default()).await;
-    assert_eq!(done.outcome, FinishOutcome::Done);
-    assert_eq!([done.title, done.summary, done.words], ["", "", "Only words."]);
+    assert_eq!(done.outcome, FinishOutcome::Failed);
+    assert_eq!([done.title, done.summary, done.words], ["", IDLE, "Only words."]);
 }
 
 #[test]

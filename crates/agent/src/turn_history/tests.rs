@@ -266,6 +266,27 @@ async fn silence_and_refusals_fail() {
 }
 
 #[tokio::test]
+async fn words_alone_carry_nothing_out_and_answer_what_was_looked_up() {
+    let look = || Script::default().call("read", json!({"path": "index.mdx"}));
+    let edit = json!({"path": "index.mdx", "old": "sends", "new": "posts"});
+    for (first, text, expected) in [
+        (None, "Sure, I rename it.", FinishOutcome::Failed),
+        (Some(look()), "I will call `finish` now.", FinishOutcome::Failed),
+        (Some(look()), "It is on the first page.", FinishOutcome::Done),
+        (Some(Script::default().call("edit", edit)), "I will call `finish` now.", FinishOutcome::Done),
+    ] {
+        let model = Scripted::new();
+        if let Some(first) = first {
+            model.replies(first);
+        }
+        model.replies(text).replies(text).replies(text);
+        let mut transcript = Transcript::of_prompt("go");
+        let (done, _) = run(&model, &mut transcript, &docs(), &TurnSettings::default()).await;
+        assert_eq!((done.outcome, done.words.as_str()), (expected, text), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn calls_written_as_text_are_told_of_the_setting_that_reads_them() {
     for text in [
         "```json\n{\"name\": \"edit\", \"arguments\": {\"path\": \"index.mdx\"}}\n```",

@@ -20,7 +20,7 @@ fn finishes(model: &Scripted) {
 
 impl World {
     /// As [`works_on`](Self::works_on), for a job with waits: the clock advances through them.
-    async fn works_and_waits(&self, job: &AgentJob) -> AgentJob {
+    pub(super) async fn works_and_waits(&self, job: &AgentJob) -> AgentJob {
         let process = self.starts();
         while self.job(job).await.status == JobStatus::Active {
             tokio::time::sleep(Duration::from_millis(500)).await;

@@ -412,3 +412,26 @@ async fn a_wait_that_outlasts_the_time_of_the_job_ends_it() {
     let job = world.asks(RENAME).await;
     assert_failed(&world.works_on(&job).await, Halt::Error, &["would be over before the model could be asked again"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_says_nothing_or_fails_on_and_on_ends_within_the_time_of_the_job() {
+    for is_silent in [true, false] {
+        let model = Scripted::new();
+        for _ in 0..20 {
+            match is_silent {
+                true => model.replies(Reply::default().wait(&ReplyGate::closed())),
+                false => model.fails(ModelErrorKind::Overloaded { retry_after: None }),
+            };
+        }
+        let mut world = World::with(Arc::new(model.clone()));
+        world.config.limits.minutes = 2;
+        let job = world.asks(RENAME).await;
+        let begun = world.clock.now();
+        let ended = world.works_and_waits(&job).await;
+        let minutes = world.clock.now().since(begun).as_secs_f64() / 60.0;
+        // A last request for a summary has two minutes more.
+        assert!(minutes < 4.5, "{minutes} minutes");
+        assert_failed(&ended, Halt::Error, &["minutes"]);
+        assert!(model.remaining() > 0 && world.pull_requests().await.is_empty());
+    }
+}
