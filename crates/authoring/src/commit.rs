@@ -72,7 +72,7 @@ impl Session<'_> {
         let message = wording::commit_message(&finish.title, &finish.summary);
         // Ties the commit to its job.
         let trailer = format!("Docent-Job: {}", self.handle.job().id);
-        let (seconds, signing) = (turn.at.seconds(), turn.signing.clone());
+        let (seconds, signing) = (turn.start.at.seconds(), turn.start.signing.clone());
         let allowances = self.allowances();
         let (step, quarantine) = (self.marked_step("checking the files")?, self.author.config.quarantine.clone());
         let write_commit = move || {
@@ -104,7 +104,7 @@ impl Session<'_> {
 
     /// How the agent ended a turn.
     pub(crate) fn finish(&self, turn: &AgentTurn) -> Finish {
-        if let Some(finish) = &turn.finish {
+        if let Some(finish) = turn.finish() {
             return finish.clone();
         }
         // Older journals do not record how a turn ended; their turns ended under the default limits.

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_called_by_what_stands_outside_of_code() {
+    fn mentions_and_keywords_outside_of_code_are_escaped() {
         for (given, quiet) in [
             ("Thanks to @ann.\u{1b}[2J", "Thanks to @|ann.[2J"),
             ("Install `@acme/sdk` or @acme/sdk.", "Install `@acme/sdk` or @|acme/sdk."),

@@ -76,7 +76,7 @@ fn record_events(record: Record) -> Vec<JobEvent> {
         Record::Pushed { commit, .. } => vec![JobEvent::Pushed { commit }],
         Record::PullRequest { url, .. } => vec![JobEvent::PullRequest { url }],
         Record::InstructionsRead { .. }
-        | Record::Prepared { .. }
+        | Record::Prepared(_)
         | Record::Compacted { .. }
         | Record::TooLong
         | Record::Expired { .. }
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_next_process_needs_is_not_told() {
+    fn leases_and_ends_make_no_events() {
         let leased = EntryBody::Leased { token: 1, holder: "here".into(), rescued: false };
         let newer = EntryBody::Work { kind: "sang".into(), data: json!({ "did": "sang" }) };
         assert_eq!(

@@ -2,14 +2,14 @@
 
 use docent_types::AgentJob;
 
-use crate::progress::{AgentTurn, JobState, Proposal};
+use crate::progress::{AgentTurn, JobState, Proposal, TurnStage};
 use crate::record::{BranchState, PullRequestEnd};
 
 /// What the model must know of a turn beyond its transcript. One paragraph each.
 pub(crate) fn for_the_model(turn: &AgentTurn, progress: &JobState, job: &AgentJob) -> Vec<String> {
     let mut notes = Vec::new();
     let branch = &job.source.branch;
-    match turn.found {
+    match turn.start.found {
         BranchState::AsLeft | BranchState::Merged => {}
         BranchState::Deleted => notes.push(format!(
             "The branch `{branch}` was deleted since you worked on it. What you changed before may not be in the files: \
@@ -30,7 +30,7 @@ pub(crate) fn for_the_model(turn: &AgentTurn, progress: &JobState, job: &AgentJo
                 .to_owned(),
         );
     }
-    for name in turn.missing.keys() {
+    for name in turn.start.missing.keys() {
         notes.push(format!(
             "The context repository `{name}` could not be fetched and cannot be read: go on without it, and say in the \
              summary what that leaves open."
@@ -47,7 +47,7 @@ pub(crate) fn for_people(turn: Option<&AgentTurn>, progress: &JobState, job: &Ag
     }
     let Some(turn) = turn else { return notes };
     let branch = &job.source.branch;
-    match turn.found {
+    match turn.start.found {
         BranchState::AsLeft | BranchState::Merged | BranchState::BuiltOn => {}
         BranchState::Deleted => {
             notes.push(format!("The branch `{branch}` was deleted meanwhile, so this begins from `{base}` again."));
@@ -59,23 +59,24 @@ pub(crate) fn for_people(turn: Option<&AgentTurn>, progress: &JobState, job: &Ag
     if turn.deleted > 0 {
         notes.push(format!("The branch `{branch}` was deleted before its pull request was opened, and pushed again."));
     }
-    if let Some(why) = &turn.no_docs {
+    if let Some(why) = &turn.start.no_docs {
         notes.push(format!("There were no docs to work on: {why}."));
     }
-    for (name, why) in &turn.missing {
+    for (name, why) in &turn.start.missing {
         notes.push(format!("The context repository `{name}` could not be read, so this was done without it: {why}."));
     }
-    match &turn.proposed {
-        Some(Proposal::PullRequest { before: Some(PullRequestEnd::Merged { url }) }) => {
+    let TurnStage::Proposed { proposal, .. } = &turn.stage else { return notes };
+    match proposal {
+        Proposal::PullRequest { before: Some(PullRequestEnd::Merged { url }) } => {
             notes.push(format!("The pull request before, {url}, was merged meanwhile: this is in a new one."));
         }
-        Some(Proposal::PullRequest { before: Some(PullRequestEnd::Closed { url }) }) => {
+        Proposal::PullRequest { before: Some(PullRequestEnd::Closed { url }) } => {
             notes.push(format!("The pull request before, {url}, was closed by somebody: this is in a new one."));
         }
-        Some(Proposal::Included) => {
+        Proposal::Included => {
             notes.push(format!("`{base}` holds these changes already, so there is no pull request for them."));
         }
-        Some(Proposal::PullRequest { before: None }) | None => {}
+        Proposal::PullRequest { before: None } => {}
     }
     notes
 }

@@ -6,7 +6,7 @@ use docent_workspace::{CommitId, GitError, Mirror};
 
 use crate::author::append_instructions;
 use crate::context_repositories::find_context_commits;
-use crate::record::{BranchState, Record};
+use crate::record::{BranchState, Record, TurnStart};
 use crate::session::{Session, parse};
 use crate::signing::Signing;
 use crate::turn_exit::{TurnExit, one_line};
@@ -43,7 +43,7 @@ impl Session<'_> {
             (BTreeMap::new(), BTreeMap::new())
         };
         append_instructions(self.handle, &mut self.progress);
-        self.record(Record::Prepared {
+        self.record(Record::Prepared(TurnStart {
             base: start.base.to_string(),
             remote: start.remote.map(|tip| tip.to_string()),
             target_tip: Some(start.target_tip.to_string()),
@@ -53,7 +53,7 @@ impl Session<'_> {
             missing,
             no_docs,
             signing: Signing::of(&self.project),
-        });
+        }));
         Ok(())
     }
 }

@@ -3,55 +3,82 @@
 //! [`JobState::fold`] reads the journal in order: the transcript, the turn in progress, the instructions not read yet.
 //! No other state exists between two steps, so any process can continue a job at any point.
 
-use std::collections::BTreeMap;
-
 use docent_agent::{self as agent, Finish, Transcript};
 use docent_jobs::{Entry, EntryBody, Instruction};
-use docent_types::{ContentPart, Message, Timestamp, Todo};
+use docent_types::{ContentPart, Message, Todo};
 use serde::Deserialize;
 
-use crate::record::{BranchState, PullRequestEnd, Record, TurnSummary};
-use crate::signing::Signing;
+use crate::record::{BranchState, PullRequestEnd, Record, TurnStart, TurnSummary};
 use crate::time_budget::TimeUsed;
 
 /// A turn in progress.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentTurn {
-    /// The commit it works on, in hex.
-    pub base: String,
-    /// The tip of the job's branch on the remote, in hex; `None` when there is none.
-    pub remote: Option<String>,
-    /// The tip of the branch that pull requests go to, in hex; `None` in journals that did not keep it.
-    pub target_tip: Option<String>,
-    /// The date of its commit.
-    pub at: Timestamp,
-    /// The state of the branch that earlier turns pushed.
-    pub found: BranchState,
-    /// The commits of the context repositories, by name.
-    pub context: BTreeMap<String, String>,
-    /// Context repositories that could not be fetched, and why.
-    pub missing: BTreeMap<String, String>,
-    /// Why the docs root does not exist, if so.
-    pub no_docs: Option<String>,
-    /// The author of its commit.
-    pub signing: Signing,
+    pub start: TurnStart,
     /// The index in the transcript at which the work on this base begins.
     pub from: usize,
     /// The overlay's digest after the last tools that ran.
     pub digest: Option<String>,
-    /// How the agent ended it.
+    /// How many times the branch was deleted after the push.
+    pub deleted: u32,
+    pub stage: TurnStage,
+}
+
+/// How far a turn has come.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TurnStage {
+    /// The agent works.
+    Working,
+    /// The mirror has the turn's commit.
+    Committed(TurnCommit),
+    /// The commit is on the job's branch.
+    Pushed(TurnCommit),
+    /// Nothing was changed, and commits of earlier turns have no pull request yet.
+    Unchanged { finish: Option<Finish> },
+    /// No more is to be done for what was pushed.
+    Proposed { finish: Option<Finish>, proposal: Proposal },
+}
+
+/// A turn's commit.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TurnCommit {
+    /// Its id, in hex.
+    pub id: String,
+    /// How the agent ended the turn.
     pub finish: Option<Finish>,
-    /// Its commit, in hex.
-    pub committed: Option<String>,
-    /// New problems that the checks found.
+    /// New problems that the checks found; `None` when no check ran.
     pub problems: Option<Vec<String>>,
     /// What the checks could not decide.
     pub undecided: Vec<String>,
-    /// Whether its commit is on the job's branch.
-    pub pushed: bool,
-    /// How many times the branch was deleted after the push.
-    pub deleted: u32,
-    pub proposed: Option<Proposal>,
+}
+
+impl AgentTurn {
+    /// How the agent ended the turn, if the journal says so.
+    pub fn finish(&self) -> Option<&Finish> {
+        match &self.stage {
+            TurnStage::Working => None,
+            TurnStage::Committed(commit) | TurnStage::Pushed(commit) => commit.finish.as_ref(),
+            TurnStage::Unchanged { finish } | TurnStage::Proposed { finish, .. } => finish.as_ref(),
+        }
+    }
+
+    /// Whether everything of the turn is on the job's branch.
+    pub fn is_pushed(&self) -> bool {
+        matches!(self.stage, TurnStage::Pushed(_) | TurnStage::Unchanged { .. } | TurnStage::Proposed { .. })
+    }
+
+    /// Moves the commit on to its next stage. A journal always has a commit before its push.
+    fn move_commit(&mut self, stage: fn(TurnCommit) -> TurnStage) {
+        if let TurnStage::Committed(commit) | TurnStage::Pushed(commit) =
+            std::mem::replace(&mut self.stage, TurnStage::Working)
+        {
+            self.stage = stage(commit);
+        }
+    }
+
+    fn propose(&mut self, proposal: Proposal) {
+        self.stage = TurnStage::Proposed { finish: self.finish().cloned(), proposal };
+    }
 }
 
 /// The result of proposing a turn's changes.
@@ -140,28 +167,10 @@ impl JobState {
     pub fn apply(&mut self, record: Record) {
         match record {
             Record::InstructionsRead { upto } => self.add_instructions(upto),
-            Record::Prepared { base, remote, target_tip, at, found, context, missing, no_docs, signing } => {
-                self.forget_lost_commits(found);
-                self.turn = Some(AgentTurn {
-                    base,
-                    remote,
-                    target_tip,
-                    at,
-                    found,
-                    context,
-                    missing,
-                    no_docs,
-                    signing,
-                    from: self.transcript.entries().len(),
-                    digest: None,
-                    finish: None,
-                    committed: None,
-                    problems: None,
-                    undecided: Vec::new(),
-                    pushed: false,
-                    deleted: 0,
-                    proposed: None,
-                });
+            Record::Prepared(start) => {
+                self.forget_lost_commits(start.found);
+                let from = self.transcript.entries().len();
+                self.turn = Some(AgentTurn { start, from, digest: None, deleted: 0, stage: TurnStage::Working });
             }
             Record::Replied { message, reason, usage } => {
                 self.transcript.push(agent::TranscriptEntry::Replied { message, reason, usage });
@@ -184,37 +193,37 @@ impl JobState {
                 self.restarts += 1;
                 self.restarted = Some(why);
             }
-            Record::Committed { commit, finish, problems, undecided } => self.in_turn(|turn| {
-                (turn.committed, turn.finish, turn.problems) = (Some(commit), finish, problems);
-                turn.undecided = undecided;
-            }),
+            Record::Committed { commit: id, finish, problems, undecided } => {
+                self.in_turn(|turn| turn.stage = TurnStage::Committed(TurnCommit { id, finish, problems, undecided }));
+            }
             Record::Pushed { commit, part } => {
                 self.waiting.push(part);
                 self.pushed = Some(commit);
-                self.in_turn(|turn| turn.pushed = true);
+                self.in_turn(|turn| turn.move_commit(TurnStage::Pushed));
             }
             Record::Deleted => {
                 self.waiting.pop();
                 self.in_turn(|turn| {
-                    (turn.pushed, turn.remote) = (false, None);
+                    turn.move_commit(TurnStage::Committed);
+                    turn.start.remote = None;
                     turn.deleted += 1;
                 });
             }
-            Record::Unchanged { finish } => self.in_turn(|turn| (turn.pushed, turn.finish) = (true, finish)),
+            Record::Unchanged { finish } => self.in_turn(|turn| turn.stage = TurnStage::Unchanged { finish }),
             Record::PullRequest { url, before } => {
                 let new = std::mem::take(&mut self.waiting);
                 match &mut self.pull_request {
                     Some(known) if known.url == url => known.parts.extend(new),
                     known => *known = Some(OpenedPullRequest { url, parts: new }),
                 }
-                self.in_turn(|turn| turn.proposed = Some(Proposal::PullRequest { before }));
+                self.in_turn(|turn| turn.propose(Proposal::PullRequest { before }));
             }
             Record::Included => {
                 self.waiting.clear();
-                self.in_turn(|turn| turn.proposed = Some(Proposal::Included));
+                self.in_turn(|turn| turn.propose(Proposal::Included));
             }
             Record::Ended { failed } => {
-                self.changes_discarded = failed.is_some() && self.turn.as_ref().is_none_or(|turn| !turn.pushed);
+                self.changes_discarded = failed.is_some() && self.turn.as_ref().is_none_or(|turn| !turn.is_pushed());
                 self.end();
                 self.unreported_failure = failed;
             }
@@ -267,7 +276,7 @@ impl JobState {
 
     /// Ends a failed turn. If its work stayed in the transcript, the next turn would believe that it was done.
     fn drop_turn(&mut self) {
-        if self.turn.as_ref().is_some_and(|turn| turn.pushed) {
+        if self.turn.as_ref().is_some_and(AgentTurn::is_pushed) {
             return self.end();
         }
         self.forget_work();
@@ -299,9 +308,12 @@ fn has_calls(message: &Message) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use docent_types::{FinishReason, Halt, JobStatus, Role, Usage};
+    use std::collections::BTreeMap;
+
+    use docent_types::{FinishReason, Halt, JobStatus, Role, Timestamp, Usage};
 
     use super::*;
+    use crate::signing::Signing;
 
     fn entry(seq: u64, body: EntryBody) -> Entry {
         Entry { seq, at: Timestamp::default(), body }
@@ -325,19 +337,17 @@ mod tests {
     }
 
     fn prepared() -> Record {
-        let (found, context, missing) = Default::default();
-        let (remote, target_tip, at) = (None, None, Timestamp::default());
-        Record::Prepared {
+        Record::Prepared(TurnStart {
             base: "b".into(),
-            remote,
-            target_tip,
-            at,
-            found,
-            context,
-            missing,
+            remote: None,
+            target_tip: None,
+            at: Timestamp::default(),
+            found: BranchState::AsLeft,
+            context: BTreeMap::new(),
+            missing: BTreeMap::new(),
             no_docs: None,
             signing: Signing::default(),
-        }
+        })
     }
 
     fn texts(progress: &JobState) -> Vec<String> {
@@ -391,6 +401,7 @@ mod tests {
             problems: None,
             undecided: Vec::new(),
         };
+        let committed = Record::Committed { commit: "c".into(), finish: None, problems: None, undecided: Vec::new() };
         let pushed = Record::Pushed { commit: "c".into(), part: part.clone() };
         let given_up = EntryBody::Transition { to: JobStatus::Failed, halt: Some(Halt::Error), message: None };
         let begun = [
@@ -403,7 +414,7 @@ mod tests {
 
         let lost = fold(&[entry(5, given_up.clone())]);
         assert_eq!((texts(&lost), lost.answered, lost.turn), (vec!["one".to_owned()], 0, None));
-        let kept = fold(&[did(5, &pushed), entry(6, given_up)]);
+        let kept = fold(&[did(5, &committed), did(6, &pushed), entry(7, given_up)]);
         assert_eq!((texts(&kept).len(), kept.answered, kept.waiting), (2, 2, vec![part]));
     }
 
@@ -444,13 +455,26 @@ mod tests {
             work(2, serde_json::json!({ "did": "heard", "upto": 1 })),
             work(3, serde_json::json!({ "did": "prepared", "base": "b", "remote": null, "at": Timestamp::default() })),
             work(4, serde_json::json!({ "did": "ran", "results": [], "digest": "d" })),
-            work(5, serde_json::json!({ "did": "committed", "commit": "c" })),
-            work(6, serde_json::json!({ "did": "unchanged" })),
+            work(
+                5,
+                serde_json::json!({
+                    "did": "committed", "commit": "c", "finish": { "outcome": "done", "title": "One", "summary": "Did." }
+                }),
+            ),
+            work(
+                6,
+                serde_json::json!({
+                    "did": "pushed", "commit": "c", "part": { "asked": "one", "title": "One", "summary": "Did." }
+                }),
+            ),
             work(7, serde_json::json!({ "did": "pull_request", "url": "u" })),
         ];
-        let turn = JobState::fold(entries.clone()).turn.expect("under way");
-        assert_eq!((turn.committed.as_deref(), turn.pushed), (Some("c"), true));
-        assert_eq!(turn.proposed, Some(Proposal::PullRequest { before: None }));
+        let stage = |count: usize| JobState::fold(entries[..count].to_vec()).turn.expect("under way").stage;
+        assert!(matches!(stage(5), TurnStage::Committed(TurnCommit { id, .. }) if id == "c"));
+        assert!(matches!(stage(6), TurnStage::Pushed(TurnCommit { id, .. }) if id == "c"));
+        let TurnStage::Proposed { finish, proposal } = stage(7) else { panic!("{:?}", stage(7)) };
+        assert_eq!(finish.map(|finish| finish.summary), Some("Did.".to_owned()));
+        assert_eq!(proposal, Proposal::PullRequest { before: None });
         for end in ["ended", "dropped"] {
             let over = [entries.clone(), vec![work(8, serde_json::json!({ "did": end }))]].concat();
             assert_eq!(JobState::fold(over).turn, None, "{end}");
@@ -463,8 +487,8 @@ mod tests {
         let read = Record::InstructionsRead { upto: 1 };
         assert_eq!(json(&read), serde_json::json!({ "did": "heard", "upto": 1 }));
         let mut prepared = prepared();
-        if let Record::Prepared { target_tip, .. } = &mut prepared {
-            *target_tip = Some("t".into());
+        if let Record::Prepared(start) = &mut prepared {
+            start.target_tip = Some("t".into());
         }
         assert_eq!(json(&prepared)["agreed"], "t");
         let undecided = vec!["2 links".to_owned()];
@@ -495,7 +519,8 @@ mod tests {
             progress.apply(record);
         }
         let turn = progress.turn.clone().expect("under way");
-        assert_eq!((turn.pushed, turn.deleted, turn.committed.as_deref()), (false, 1, Some("c")));
+        assert!(matches!(turn.stage, TurnStage::Committed(TurnCommit { id, .. }) if id == "c"));
+        assert_eq!(turn.deleted, 1);
         progress.apply(pushed);
         assert_eq!(progress.waiting, [part]);
     }

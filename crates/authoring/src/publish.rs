@@ -7,7 +7,7 @@ use docent_types::{Halt, Role};
 use docent_workspace::{CommitId, GitError, PushError};
 
 use crate::prepare::contains_commit;
-use crate::progress::AgentTurn;
+use crate::progress::{AgentTurn, TurnCommit, TurnStage};
 use crate::record::{PullRequestEnd, Record, TurnSummary};
 use crate::session::{Session, parse};
 use crate::turn_exit::{TurnExit, failed, retryable};
@@ -17,7 +17,8 @@ use crate::wording;
 const MAX_REPEATED_PUSHES: u32 = 1;
 
 impl Session<'_> {
-    pub(crate) async fn push(&mut self, turn: &AgentTurn, commit: CommitId) -> Result<(), TurnExit> {
+    pub(crate) async fn push(&mut self, turn: &AgentTurn, committed: &TurnCommit) -> Result<(), TurnExit> {
+        let commit = parse(&committed.id)?;
         // Everything before an effect outside must be on the disk first.
         self.handle.sync().await?;
         if !self.ensure_commit(turn, commit).await? {
@@ -25,7 +26,7 @@ impl Session<'_> {
         }
         let mirror = self.mirror().await?;
         let branch = self.handle.job().source.branch.clone();
-        let expected = turn.remote.as_deref().map(parse).transpose()?;
+        let expected = turn.start.remote.as_deref().map(parse).transpose()?;
         let effect = self.handle.begin_effect().await?;
         let pushed = self.author.repositories.push(&self.project, mirror, branch, commit, expected).await;
         drop(effect);
@@ -37,8 +38,8 @@ impl Session<'_> {
             }
             Err(error) => return Err(error.into()),
         }
-        let mut part = self.part(&self.finish(turn), turn.problems.clone());
-        part.undecided.clone_from(&turn.undecided);
+        let mut part = self.part(&self.finish(turn), committed.problems.clone());
+        part.undecided.clone_from(&committed.undecided);
         self.record(Record::Pushed { commit: commit.to_string(), part });
         if self.is_on_base() {
             self.author.repositories.announce_change();
@@ -70,9 +71,9 @@ impl Session<'_> {
     }
 
     async fn is_merged(&mut self, turn: &AgentTurn) -> Result<bool, TurnExit> {
-        let Some(commit) = &turn.committed else { return Ok(false) };
+        let TurnStage::Pushed(commit) = &turn.stage else { return Ok(false) };
         let base = self.project.branch.clone();
-        self.is_part_of(parse(commit)?, &[&base]).await
+        self.is_part_of(parse(&commit.id)?, &[&base]).await
     }
 
     /// This turn's part of the pull request.
@@ -141,7 +142,7 @@ impl Session<'_> {
         if self.fetch().await?.find_branch(&branch)?.is_some() {
             return Err(retryable(error, Halt::GitMisconfigured));
         }
-        if turn.committed.is_some() && turn.deleted < MAX_REPEATED_PUSHES {
+        if matches!(turn.stage, TurnStage::Pushed(_)) && turn.deleted < MAX_REPEATED_PUSHES {
             self.record(Record::Deleted);
             return Ok(());
         }

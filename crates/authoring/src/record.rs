@@ -21,32 +21,8 @@ pub enum Record {
         /// Sequence number in the journal.
         upto: u64,
     },
-    /// A turn began on this commit.
-    Prepared {
-        base: String,
-        /// The tip of the job's branch on the remote, `None` when there is none.
-        remote: Option<String>,
-        /// The tip of the branch that pull requests go to: its content has been approved.
-        #[serde(rename = "agreed", default, skip_serializing_if = "Option::is_none")]
-        target_tip: Option<String>,
-        /// The date of the commit.
-        at: Timestamp,
-        /// The state of the branch that earlier turns pushed.
-        #[serde(default, skip_serializing_if = "BranchState::is_as_left")]
-        found: BranchState,
-        /// The commits of the context repositories, by name.
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        context: BTreeMap<String, String>,
-        /// Context repositories that could not be fetched, and why.
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        missing: BTreeMap<String, String>,
-        /// Why the docs root does not exist, if so.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        no_docs: Option<String>,
-        /// The author of the commit.
-        #[serde(default, skip_serializing_if = "Signing::is_default")]
-        signing: Signing,
-    },
+    /// A turn began.
+    Prepared(TurnStart),
     /// The model's reply, before its tools run.
     Replied { message: Message, reason: FinishReason, usage: Usage },
     /// The results of the last reply's tool calls.
@@ -114,6 +90,36 @@ pub enum Record {
     },
 }
 
+/// What a turn begins from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TurnStart {
+    /// The commit it works on, in hex.
+    pub base: String,
+    /// The tip of the job's branch on the remote, in hex; `None` when there is none.
+    pub remote: Option<String>,
+    /// The tip of the branch that pull requests go to, in hex: its content has been approved. `None` in journals that did
+    /// not keep it.
+    #[serde(rename = "agreed", default, skip_serializing_if = "Option::is_none")]
+    pub target_tip: Option<String>,
+    /// The date of its commit.
+    pub at: Timestamp,
+    /// The state of the branch that earlier turns pushed.
+    #[serde(default, skip_serializing_if = "BranchState::is_as_left")]
+    pub found: BranchState,
+    /// The commits of the context repositories, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub context: BTreeMap<String, String>,
+    /// Context repositories that could not be fetched, and why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub missing: BTreeMap<String, String>,
+    /// Why the docs root does not exist, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_docs: Option<String>,
+    /// The author of its commit.
+    #[serde(default, skip_serializing_if = "Signing::is_default")]
+    pub signing: Signing,
+}
+
 /// The state of a job's branch since the job's last push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -170,7 +176,7 @@ impl Record {
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::InstructionsRead { .. } => "heard",
-            Self::Prepared { .. } => "prepared",
+            Self::Prepared(_) => "prepared",
             Self::Replied { .. } => "replied",
             Self::Ran { .. } => "ran",
             Self::Compacted { .. } => "compacted",

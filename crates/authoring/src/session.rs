@@ -17,7 +17,7 @@ use crate::author::{Author, append_instructions, push_record};
 use crate::context_repositories::{Trees, guidance, open_context};
 use crate::files::{Draft, OriginalDocs};
 use crate::notes;
-use crate::progress::{AgentTurn, JobState};
+use crate::progress::{AgentTurn, JobState, TurnStage};
 use crate::record::Record;
 use crate::turn_exit::{TurnExit, failed};
 
@@ -72,20 +72,18 @@ impl<'a> Session<'a> {
 
     async fn step(&mut self) -> Result<(), TurnExit> {
         let Some(turn) = self.progress.turn.clone() else { return self.prepare().await };
-        if turn.proposed.is_some() || (turn.pushed && self.is_on_base()) {
-            Err(self.end(&turn))
-        } else if turn.pushed {
-            self.open_pull_request(&turn).await
-        } else if let Some(commit) = &turn.committed {
-            self.push(&turn, parse(commit)?).await
-        } else {
-            self.agent(&turn).await
+        match &turn.stage {
+            TurnStage::Working => self.agent(&turn).await,
+            TurnStage::Committed(commit) => self.push(&turn, commit).await,
+            TurnStage::Proposed { .. } => Err(self.end(&turn)),
+            TurnStage::Pushed(_) | TurnStage::Unchanged { .. } if self.is_on_base() => Err(self.end(&turn)),
+            TurnStage::Pushed(_) | TurnStage::Unchanged { .. } => self.open_pull_request(&turn).await,
         }
     }
 
     pub(crate) fn record(&mut self, record: Record) {
         let point = match record {
-            Record::Prepared { .. } => "prepared",
+            Record::Prepared(_) => "prepared",
             Record::Replied { .. } => "model-replied",
             Record::Ran { .. } => "tools-ran",
             Record::Compacted { .. } => "compacted",
@@ -205,7 +203,7 @@ impl Session<'_> {
             return Ok(Some(settings));
         }
         // Only approved content is guidance: an agent could have written the rest in the turn before.
-        let target_tip = parse(turn.target_tip.as_ref().unwrap_or(&turn.base))?;
+        let target_tip = parse(turn.start.target_tip.as_ref().unwrap_or(&turn.start.base))?;
         let (mirror, root) = (self.mirror().await?, self.project.docs_root.clone());
         let quarantine = self.author.config.quarantine.clone();
         let read = move || {
@@ -226,7 +224,7 @@ impl Session<'_> {
             context_tokens: model.context_tokens,
             guidance,
             site,
-            context: turn.context.keys().cloned().collect(),
+            context: turn.start.context.keys().cloned().collect(),
             search: self.search().is_some(),
         }))
     }
@@ -239,7 +237,7 @@ impl Session<'_> {
     async fn context(&mut self, turn: &AgentTurn) -> ToolContext {
         let context_trees = match self.context_trees.take() {
             Some(context_trees) => context_trees,
-            None => open_context(&self.author.repositories, &self.project, &turn.context).await,
+            None => open_context(&self.author.repositories, &self.project, &turn.start.context).await,
         };
         self.context_trees = Some(context_trees.clone());
         ToolContext {
@@ -265,8 +263,9 @@ impl Session<'_> {
     /// The turn's base without changes, and the tip of the target branch if that is another commit. `None`: one of them
     /// is gone, and the turn starts over.
     async fn bases(&mut self, turn: &AgentTurn) -> Result<Option<(Overlay, Option<Base>)>, TurnExit> {
-        let base = parse(&turn.base)?;
-        let origin = turn.target_tip.as_deref().filter(|target_tip| *target_tip != turn.base).map(parse).transpose()?;
+        let base = parse(&turn.start.base)?;
+        let approved = turn.start.target_tip.as_deref().filter(|target_tip| *target_tip != turn.start.base);
+        let origin = approved.map(parse).transpose()?;
         let mirror = self.mirror().await?;
         let read = || Ok((mirror.overlay(base)?, origin.map(|origin| mirror.base(origin)).transpose()?));
         match read() {
