@@ -17,7 +17,6 @@ mod assistant;
 mod blocks;
 mod chore;
 mod cursor;
-mod did_you_mean;
 mod grammar;
 mod language;
 mod outline;

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use crate::Draft;
 use crate::chore::{Chore, TOOLS};
-use crate::did_you_mean::suggested_instruction;
 use crate::grammar::{FORMS, Instruction, read};
 use crate::transcript::{AnsweredCall, answered, newest_turn, texts_of};
 
@@ -20,6 +19,8 @@ const TODO_WRITE: &str = "todo_write";
 const MAX_TITLE_CHARS: usize = 72;
 /// Maximum number of chores in the todo list.
 const MAX_TODOS: usize = 100;
+/// Maximum number of words before a verb, as in `Could you please`.
+const MAX_WORDS_BEFORE_VERB: usize = 3;
 /// Maximum number of unreadable instructions that are listed one by one.
 const MAX_LISTED_UNREADABLE: usize = 10;
 
@@ -154,7 +155,7 @@ impl<'a> NewestTurn<'a> {
         not_done.extend(self.refusals());
         for text in self.unreadable.iter().take(MAX_LISTED_UNREADABLE) {
             let reason = "not one of the chores I carry out without a language model.";
-            not_done.push(format!("- “{}”: {reason}{}", shortened(text, 300), did_you_mean(text)));
+            not_done.push(format!("- “{}”: {reason}{}", shortened(text, 300), form_of(text)));
         }
         if self.unreadable.len() > MAX_LISTED_UNREADABLE {
             not_done.push(format!(
@@ -209,12 +210,12 @@ fn item(output: &str) -> String {
 fn unreadable_report(unreadable: &[String]) -> String {
     let mut report = match unreadable {
         [] => "There is no instruction in this prompt.".to_owned(),
-        [one] => format!("I could not read “{}” as an instruction.{}", shortened(one, 300), did_you_mean(one)),
+        [one] => format!("I could not read “{}” as an instruction.{}", shortened(one, 300), form_of(one)),
         many => {
             let items: Vec<String> = many
                 .iter()
                 .take(MAX_LISTED_UNREADABLE)
-                .map(|text| format!("- “{}”{}", shortened(text, 300), did_you_mean(text)))
+                .map(|text| format!("- “{}”{}", shortened(text, 300), form_of(text)))
                 .collect();
             let more = many.len().saturating_sub(MAX_LISTED_UNREADABLE);
             let more = if more > 0 { format!("\n- and {more} more") } else { String::new() };
@@ -226,18 +227,29 @@ fn unreadable_report(unreadable: &[String]) -> String {
     report
 }
 
-/// The instruction that was probably meant, as a sentence.
-fn did_you_mean(text: &str) -> String {
-    suggested_instruction(text).map(|suggested| format!(" Did you mean: {suggested}")).unwrap_or_default()
+/// The forms that begin with one of the first words of a text, or with a similar word, as a sentence.
+fn form_of(text: &str) -> String {
+    let words: Vec<String> = text.split_whitespace().take(MAX_WORDS_BEFORE_VERB + 1).map(str::to_lowercase).collect();
+    let is_written = |form: &&str| {
+        let verb = form.split(' ').next().unwrap_or_default().to_lowercase();
+        words.iter().any(|word| strsim::osa_distance(word, &verb) <= verb.len() / 4)
+    };
+    let forms: Vec<&str> = FORMS.iter().copied().filter(is_written).map(|form| without_remark(form).0).collect();
+    if forms.is_empty() { String::new() } else { format!(" Write it as `{}`.", forms.join("` or `")) }
+}
+
+/// A form, and what is said of it behind a comma.
+fn without_remark(form: &str) -> (&str, &str) {
+    form.split_at(form.find(", with").unwrap_or(form.len()))
 }
 
 /// The forms of instructions, and how to get a model for all other instructions.
 fn forms() -> String {
     let forms: Vec<String> = FORMS
         .iter()
-        .map(|form| match form.split_once(", with") {
-            Some((form, more)) => format!("- `{form}`, with{more}"),
-            None => format!("- `{form}`"),
+        .map(|form| {
+            let (form, remark) = without_remark(form);
+            format!("- `{form}`{remark}")
         })
         .collect();
     format!(

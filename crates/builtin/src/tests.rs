@@ -163,18 +163,26 @@ async fn a_prompt_it_cannot_read_ends_with_the_forms() {
 }
 
 #[tokio::test]
-async fn a_near_miss_is_left_with_the_form_that_was_meant() {
-    let finish = last_finish(&run(vec![Message::text(Role::User, "Repalce Acme by Zenith")], done).await);
-    assert_eq!(finish["outcome"], "cannot");
-    let summary = finish["summary"].as_str().expect("a summary");
-    let told = "I could not read “Repalce Acme by Zenith” as an instruction. Did you mean: `Replace \"Acme\" with \"Zenith\"`\n";
-    assert!(summary.starts_with(told), "{summary}");
+async fn a_near_miss_is_left_with_the_forms_that_begin_like_it() {
+    for (prompt, told) in [
+        ("Repalce Acme by Zenith", "Write it as `Replace \"A\" with \"B\"`.\n"),
+        ("Could you please fx links?", "\n"),
+        ("Please fix links", "Write it as `Fix broken links`.\n"),
+        ("Rename Acme", "Write it as `Rename \"A\" to \"B\"` or `Rename page P to Q`.\n"),
+        ("Make the docs better", "\n"),
+    ] {
+        let finish = last_finish(&run(vec![Message::text(Role::User, prompt)], done).await);
+        assert_eq!(finish["outcome"], "cannot");
+        let summary = finish["summary"].as_str().expect("a summary");
+        let (_, after) = summary.split_once("as an instruction.").expect("a sentence");
+        assert!(after.trim_start_matches(' ').starts_with(told), "{prompt}: {summary}");
+    }
 
     let prompt = "Fix broken links. Delete guides/x";
     let finish = last_finish(&run(vec![Message::text(Role::User, prompt)], done).await);
     assert_eq!(finish["outcome"], "done");
     let summary = finish["summary"].as_str().expect("a summary");
-    assert!(summary.contains("language model. Did you mean: `Delete page guides/x`\n"), "{summary}");
+    assert!(summary.contains("language model. Write it as `Delete page P`.\n"), "{summary}");
 }
 
 #[tokio::test]
