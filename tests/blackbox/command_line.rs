@@ -207,7 +207,6 @@ fn a_wrong_value_is_told_in_plain_words_with_an_example() {
         (&["demo", "--listen", "8080"], "for example 127.0.0.1:8080"),
         (&["search", "acme", "words", "--limit", "many"], "a whole number from 1 to 50"),
         (&["search", "acme", "words", "--limit", "51"], "a whole number from 1 to 50"),
-        (&["eval", "acme", "--queries", "q", "--qrels", "r", "--limit", "5"], "a whole number from 20 to 1000"),
         (&["demo", "--json"], "leave out --json"),
     ] {
         let refused = installation.run(args);

@@ -18,7 +18,6 @@ const COMMANDS: &[(&[&str], bool)] = &[
     (&["index", "acme"], false),
     (&["ask", "acme", "Why?"], false),
     (&["search", "acme", "parcel"], false),
-    (&["eval", "acme", "--queries", "none", "--qrels", "none"], false),
     (&["backup", "new.db"], false),
     (&["doctor"], false),
     (&["restore", "{backup}"], true),

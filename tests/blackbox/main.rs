@@ -48,7 +48,6 @@ mod run;
 mod sdk;
 mod search;
 mod search_tool;
-mod search_tool_eval;
 mod settings;
 mod spending;
 mod v1;

@@ -52,8 +52,6 @@ pub(crate) enum Command {
     Ask(AskArgs),
     /// Search a docs site: its passages for these words, and why they were found
     Search(SearchArgs),
-    /// Measure a docs site's search by questions whose right pages are known
-    Eval(EvalArgs),
     /// Have one instruction carried out on a local repository, without a server; leaves a branch
     Run(RunArgs),
     /// Copy the database to a file, while a server works on it or without one
@@ -76,7 +74,6 @@ impl Command {
             | Self::Index(_)
             | Self::Ask(_)
             | Self::Search(_)
-            | Self::Eval(_)
             | Self::Backup(_)
             | Self::Doctor => false,
         }
@@ -380,24 +377,6 @@ pub(crate) struct SearchArgs {
     /// Say of one file or address whether it is indexed, and by which rule it is not; with words, at which place it stands
     #[arg(long, value_name = "PATH", conflicts_with_all = ["why", "limit"])]
     pub(crate) why_not: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EvalArgs {
-    /// The docs site's domain
-    pub(crate) domain: String,
-    /// The questions, one a line: {"id": "…", "text": "…", "ignore": ["…"]}
-    #[arg(long, value_name = "FILE")]
-    pub(crate) queries: PathBuf,
-    /// The pages that answer them, one a line: question, page and grade, with tabs between; or TREC's four columns
-    #[arg(long, value_name = "FILE")]
-    pub(crate) qrels: PathBuf,
-    /// How many pages each question is answered with
-    #[arg(long, default_value_t = 20, value_parser = number::<20, 1000>, value_name = "N")]
-    pub(crate) limit: u16,
-    /// Write what was found to a file as TREC's tools read it
-    #[arg(long, value_name = "FILE")]
-    pub(crate) save_run: Option<PathBuf>,
 }
 
 /// An address to listen on.

@@ -22,7 +22,7 @@ use serde_json::json;
 use tracing::info;
 
 use crate::cli::{Cli, Command};
-use crate::commands::{ask, backup, demo, doctor, eval, index, keys, operators, projects, restore, run, search};
+use crate::commands::{ask, backup, demo, doctor, index, keys, operators, projects, restore, run, search};
 use crate::config::{Config, Overrides};
 use crate::failure::Failure;
 use crate::logging::Logger;
@@ -118,7 +118,6 @@ async fn carry_out(command: &Command, cli: &Cli, config: Config, json: bool) -> 
         Command::Index(args) => index::run(&App::open(config)?, args, json).await,
         Command::Ask(args) => ask::run(&App::open(config)?, args, json).await,
         Command::Search(args) => search::run(&App::open(config)?, args, json).await,
-        Command::Eval(args) => eval::run(&App::open(config)?, args, json).await,
         Command::Run(args) => run::run(args, config, json).await,
         Command::Backup(args) => backup::run(args, &config, json).await,
         Command::Restore(args) => restore::run(args, &config, json).await,

@@ -3,9 +3,10 @@
 //!
 //! ```text
 //! tests/search/NAME ─┐
-//! a clone of its repository ──▶ docent index ──▶ docent eval, docent ask     by words, and with vectors
+//! a clone of its repository ──▶ docent index ──▶ docent search, docent ask     by words, and with vectors
 //! ```
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -17,6 +18,8 @@ use serde_json::Value;
 
 use crate::bench::running::{Profile, Stopping, run_to_its_end};
 use crate::bench::search::embedder_env;
+use crate::bench::search::measures::Measures;
+use crate::bench::search::sets::{Question, grades, lines, read};
 use crate::child::StopSignal;
 use crate::workspace::Workspace;
 
@@ -60,14 +63,13 @@ pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Sto
             for embedder in [None].into_iter().chain(options.embedder.as_deref().map(Some)) {
                 stopping.check()?;
                 let asked = ask(&binary, &folder.join(&name), &options.repositories.join(&name), embedder)?;
-                let questions = asked.measures["questions"].as_f64().unwrap_or_default();
-                let count = |figure: &str| (asked.measures[figure].as_f64().unwrap_or_default() * questions).round();
                 println!(
-                    "{name:<8} {:<8} {questions:>9} {:>6} {:>9} {:>8.3} {:>8} {:>10} {:>8}",
+                    "{name:<8} {:<8} {:>9} {:>6} {:>9} {:>8.3} {:>8} {:>10} {:>8}",
                     if embedder.is_some() { "vectors" } else { "words" },
-                    count("success1"),
-                    count("success3"),
-                    asked.measures["ndcg10"].as_f64().unwrap_or_default(),
+                    asked.questions,
+                    asked.first,
+                    asked.in_three,
+                    asked.ndcg_10,
                     asked.refused,
                     asked.elsewhere,
                     asked.elsewhere_refused
@@ -96,8 +98,11 @@ fn names(folder: &Path, only: &[String]) -> Result<Vec<String>, String> {
 
 /// The results of a set.
 struct Answers {
-    /// The output of `docent eval --json`.
-    measures: Value,
+    /// The number of questions with a right page, and of those that have one first, or among the first three.
+    questions: usize,
+    first: usize,
+    in_three: usize,
+    ndcg_10: f64,
     /// The number of questions of which the assistant says that the docs do not answer them.
     refused: usize,
     /// The number of questions that the docs do not answer, and how many of them the assistant refuses.
@@ -105,17 +110,11 @@ struct Answers {
     elsewhere_refused: usize,
 }
 
-#[derive(Deserialize)]
-struct Question {
-    text: String,
-}
-
 /// Indexes a clone and asks a set's questions.
 fn ask(binary: &Path, set: &Path, clone: &Path, embedder: Option<&Path>) -> Result<Answers, String> {
     let source = set.join("source.json");
-    let read = fs::read(&source).map_err(|error| format!("cannot read {}: {error}", source.display()))?;
     let source: QuestionSource =
-        serde_json::from_slice(&read).map_err(|error| format!("{}: {error}", source.display()))?;
+        serde_json::from_str(&read(&source)?).map_err(|error| format!("{}: {error}", source.display()))?;
     let clone = clone.canonicalize().map_err(|error| {
         format!("cannot read {}: {error}; clone {} there, at {}", clone.display(), source.repository, source.commit)
     })?;
@@ -149,38 +148,45 @@ fn ask(binary: &Path, set: &Path, clone: &Path, embedder: Option<&Path>) -> Resu
         }
     };
     docent(&["index", "docs", "--json"])?;
-    let file = |name: &str| set.join(name).display().to_string();
-    let measures =
-        docent(&["eval", "docs", "--json", "--queries", &file("queries.jsonl"), "--qrels", &file("qrels.tsv")])?;
-    let measures =
-        serde_json::from_slice(&measures).map_err(|error| format!("docent eval --json prints no JSON: {error}"))?;
-    let lines = |name: &str| -> Result<Vec<String>, String> {
-        let read =
-            fs::read_to_string(set.join(name)).map_err(|error| format!("cannot read {}: {error}", file(name)))?;
-        Ok(read.lines().map(str::to_owned).collect())
+    let own: Vec<Question> = lines(&read(&set.join("queries.jsonl"))?, "queries.jsonl")?;
+    let grades = grades(&read(&set.join("qrels.tsv"))?)?;
+    let json = |args: &[&str]| -> Result<Value, String> {
+        serde_json::from_slice(&docent(args)?)
+            .map_err(|error| format!("docent {} --json prints no JSON: {error}", args[0]))
     };
-    let own = lines("queries.jsonl")?
-        .iter()
-        .map(|line| serde_json::from_str(line).map(|Question { text }| text))
-        .collect::<Result<Vec<String>, _>>()
-        .map_err(|error| format!("{}: {error}", file("queries.jsonl")))?;
+    let (mut measures, mut places) = (Vec::new(), Vec::new());
+    for question in &own {
+        let Some(right) = grades.get(&question.id) else { continue };
+        let right: HashMap<String, u32> =
+            right.iter().map(|(page, grade)| (page.trim_matches('/').to_owned(), *grade)).collect();
+        let found = json(&["search", "docs", &question.text, "--limit", RESULTS, "--json"])?;
+        let paths = found["passages"].as_array().into_iter().flatten().filter_map(|passage| passage["path"].as_str());
+        let found: Vec<&str> = paths.map(|path| path.trim_matches('/')).collect();
+        measures.push(Measures::of(&found, &right));
+        places.extend(found.iter().position(|path| right.get(*path).is_some_and(|grade| *grade > 0)));
+    }
     let refused = |questions: &[String]| -> Result<usize, String> {
         let mut refused = 0;
         for question in questions {
-            let answer: Value = serde_json::from_slice(&docent(&["ask", "docs", question, "--json"])?)
-                .map_err(|error| format!("docent ask --json prints no JSON: {error}"))?;
-            refused += usize::from(answer["answered"] == false);
+            refused += usize::from(json(&["ask", "docs", question, "--json"])?["answered"] == false);
         }
         Ok(refused)
     };
-    let elsewhere = lines("elsewhere.txt")?;
+    let elsewhere: Vec<String> = read(&set.join("elsewhere.txt"))?.lines().map(str::to_owned).collect();
+    let own: Vec<String> = own.into_iter().map(|question| question.text).collect();
     Ok(Answers {
-        measures,
+        questions: measures.len(),
+        first: places.iter().filter(|place| **place == 0).count(),
+        in_three: places.iter().filter(|place| **place < 3).count(),
+        ndcg_10: Measures::mean(&measures).ndcg_10,
         refused: refused(&own)?,
         elsewhere: elsewhere.len(),
         elsewhere_refused: refused(&elsewhere)?,
     })
 }
+
+/// The number of pages that each question is answered with.
+const RESULTS: &str = "20";
 
 /// The branch of the bare clone that is indexed.
 const BRANCH: &str = "asked";

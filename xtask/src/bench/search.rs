@@ -11,9 +11,9 @@
 
 mod asking;
 mod cost;
-mod measures;
+pub(in crate::bench) mod measures;
 mod peers;
-mod sets;
+pub(in crate::bench) mod sets;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

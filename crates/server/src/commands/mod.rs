@@ -5,7 +5,6 @@ pub(crate) mod backup;
 pub(crate) mod client;
 pub(crate) mod demo;
 pub(crate) mod doctor;
-pub(crate) mod eval;
 pub(crate) mod index;
 pub(crate) mod keys;
 pub(crate) mod operators;

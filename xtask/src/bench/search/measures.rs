@@ -1,19 +1,19 @@
-//! Ranking metrics, computed here independently of the server's own `eval`, so that the two can be compared.
+//! Ranking metrics, computed from what the server answers.
 
 use std::collections::HashMap;
 
 /// Averages over all questions, each from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Measures {
-    pub(super) ndcg_10: f64,
-    pub(super) mrr_10: f64,
-    pub(super) recall_5: f64,
-    pub(super) recall_20: f64,
+pub(in crate::bench) struct Measures {
+    pub(in crate::bench) ndcg_10: f64,
+    pub(in crate::bench) mrr_10: f64,
+    pub(in crate::bench) recall_5: f64,
+    pub(in crate::bench) recall_20: f64,
 }
 
 impl Measures {
     /// The metrics of one question: `found` is the ranking, best first, `grades` are those of the pages that answer it.
-    pub(super) fn of(found: &[&str], grades: &HashMap<String, u32>) -> Self {
+    pub(in crate::bench) fn of(found: &[&str], grades: &HashMap<String, u32>) -> Self {
         let grade = |page: &&str| grades.get(*page).copied().unwrap_or(0);
         let mut best: Vec<u32> = grades.values().copied().collect();
         best.sort_unstable_by(|a, b| b.cmp(a));
@@ -32,7 +32,7 @@ impl Measures {
         }
     }
 
-    pub(super) fn mean(all: &[Self]) -> Self {
+    pub(in crate::bench) fn mean(all: &[Self]) -> Self {
         let mean = |of: fn(&Self) -> f64| all.iter().map(of).sum::<f64>() / all.len().max(1) as f64;
         Self {
             ndcg_10: mean(|of| of.ndcg_10),

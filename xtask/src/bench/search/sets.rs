@@ -17,18 +17,18 @@ struct Document {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Question {
-    id: String,
-    pub(super) text: String,
+pub(in crate::bench) struct Question {
+    pub(in crate::bench) id: String,
+    pub(in crate::bench) text: String,
     /// Pages that are removed from the results.
     #[serde(default)]
-    pub(super) ignore: Vec<String>,
+    pub(in crate::bench) ignore: Vec<String>,
 }
 
 #[derive(Debug)]
-pub(super) struct Set {
-    pub(super) name: String,
-    pub(super) folder: PathBuf,
+pub(in crate::bench) struct Set {
+    pub(in crate::bench) name: String,
+    pub(in crate::bench) folder: PathBuf,
     pages: Vec<Document>,
     /// Ids of pages, keyed by the path at which they are served.
     ids: HashMap<String, String>,
@@ -37,7 +37,7 @@ pub(super) struct Set {
 }
 
 /// The names of the sets in a folder, or of the selected ones.
-pub(super) fn names(folder: &Path, only: &[String]) -> Result<Vec<String>, String> {
+pub(in crate::bench) fn names(folder: &Path, only: &[String]) -> Result<Vec<String>, String> {
     let entries = fs::read_dir(folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
     let mut names: Vec<String> = entries
         .flatten()
@@ -56,7 +56,7 @@ pub(super) fn names(folder: &Path, only: &[String]) -> Result<Vec<String>, Strin
 }
 
 impl Set {
-    pub(super) fn read(sets: &Path, name: &str) -> Result<Self, String> {
+    pub(in crate::bench) fn read(sets: &Path, name: &str) -> Result<Self, String> {
         let folder = sets.join(name);
         let pages: Vec<Document> = lines(&corpus(&folder)?, "the corpus")?;
         let questions = lines(&read(&folder.join("queries.jsonl"))?, "queries.jsonl")?;
@@ -66,12 +66,12 @@ impl Set {
     }
 
     /// The total length of all pages, in bytes.
-    pub(super) fn text(&self) -> usize {
+    pub(in crate::bench) fn text(&self) -> usize {
         self.pages.iter().map(|page| page.text.len()).sum()
     }
 
     /// The pages as files of a docs repository.
-    pub(super) fn files(&self) -> Vec<(String, String)> {
+    pub(in crate::bench) fn files(&self) -> Vec<(String, String)> {
         let file = |page: &Document| {
             let title = serde_json::Value::from(page.title.as_str());
             let head = if page.title.is_empty() { String::new() } else { format!("---\ntitle: {title}\n---\n\n") };
@@ -81,17 +81,17 @@ impl Set {
     }
 
     /// The id of the page that is served at a path.
-    pub(super) fn page(&self, path: &str) -> Option<&str> {
+    pub(in crate::bench) fn page(&self, path: &str) -> Option<&str> {
         self.ids.get(path.trim_matches('/')).map(String::as_str)
     }
 
     /// The questions that have judgements, with the grades of their pages.
-    pub(super) fn judged(&self) -> impl Iterator<Item = (&Question, &HashMap<String, u32>)> {
+    pub(in crate::bench) fn judged(&self) -> impl Iterator<Item = (&Question, &HashMap<String, u32>)> {
         self.questions.iter().filter_map(|question| Some((question, self.grades.get(&question.id)?)))
     }
 
     /// The corpus as an uncompressed file, for programs that read one; decompressed into `folder` if necessary.
-    pub(super) fn corpus(&self, folder: &Path) -> Result<PathBuf, String> {
+    pub(in crate::bench) fn corpus(&self, folder: &Path) -> Result<PathBuf, String> {
         let plain = self.folder.join("corpus.jsonl");
         if plain.exists() {
             return Ok(plain);
@@ -124,18 +124,18 @@ fn corpus(folder: &Path) -> Result<String, String> {
     String::from_utf8(output.stdout).map_err(|_| format!("{} is not UTF-8", packed.display()))
 }
 
-fn read(file: &Path) -> Result<String, String> {
+pub(in crate::bench) fn read(file: &Path) -> Result<String, String> {
     fs::read_to_string(file).map_err(|error| format!("cannot read {}: {error}", file.display()))
 }
 
-fn lines<T: DeserializeOwned>(text: &str, what: &str) -> Result<Vec<T>, String> {
+pub(in crate::bench) fn lines<T: DeserializeOwned>(text: &str, what: &str) -> Result<Vec<T>, String> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(at, line)| serde_json::from_str(line).map_err(|error| format!("line {} of {what}: {error}", at + 1)))
         .collect()
 }
 
-fn grades(text: &str) -> Result<HashMap<String, HashMap<String, u32>>, String> {
+pub(in crate::bench) fn grades(text: &str) -> Result<HashMap<String, HashMap<String, u32>>, String> {
     let mut grades: HashMap<String, HashMap<String, u32>> = HashMap::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let columns: Vec<&str> = line.split('\t').map(str::trim).collect();
