@@ -3,7 +3,11 @@
 
 use std::io::IsTerminal;
 
-use tracing_subscriber::EnvFilter;
+use tracing::warn;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::layer;
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// The kind of command that logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,13 +27,21 @@ pub(crate) fn start(logger: Logger) {
         Logger::Run if is_terminal => "warn,docent_jobs=error",
         Logger::Run | Logger::Command => "warn",
     };
-    let filter = EnvFilter::try_from_env("DOCENT_LOG").unwrap_or_else(|_| EnvFilter::new(usual));
-    let colours = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
-    // A second subscriber would be a bug, which a user could not fix.
-    let _ = if is_terminal || logger != Logger::Server {
-        builder.with_target(false).try_init()
-    } else {
-        builder.json().try_init()
+    let wanted = std::env::var("DOCENT_LOG").ok().filter(|wanted| !wanted.is_empty());
+    let parsed = wanted.as_deref().map(str::parse::<Targets>);
+    let filter = match &parsed {
+        Some(Ok(filter)) => filter.clone(),
+        Some(Err(_)) | None => usual.parse().expect("the filters above are valid"),
     };
+    let colours = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let layer = layer().with_writer(std::io::stderr).with_ansi(colours);
+    let layer = match is_terminal || logger != Logger::Server {
+        true => layer.with_target(false).boxed(),
+        false => layer.json().boxed(),
+    };
+    // A second subscriber would be a bug, which a user could not fix.
+    let _ = tracing_subscriber::registry().with(layer.with_filter(filter)).try_init();
+    if let Some(Err(error)) = parsed {
+        warn!("`DOCENT_LOG` was left aside: {error}");
+    }
 }

@@ -87,7 +87,7 @@ impl Config {
             SearchConfig::Words | SearchConfig::Static(_) | SearchConfig::Transformer(_) => None,
         };
         let hooks = self.hooks.iter().map(|hook| (format!("{}.secret_env", hook.key), &hook.secret));
-        let sign_in = self.openid.as_ref().and_then(|openid| openid.provider.client_secret.as_ref());
+        let sign_in = self.openid.as_ref().and_then(|openid| openid.client_secret.as_ref());
         models
             .chain(embedder.map(|key| ("search.api_key_env".to_owned(), key)))
             .chain(hooks)

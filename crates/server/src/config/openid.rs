@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use docent_http_client::{BaseUrl, SecretSource};
-use docent_openid::OpenIdConfig;
 use docent_operators::{GroupRoles, OperatorRole};
 use serde::Deserialize;
 
@@ -35,10 +34,16 @@ fn some_words<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Vec<St
     words(from).map(Some)
 }
 
-/// An identity provider, and the roles that its groups have.
+/// An identity provider, this server's registration there, and the roles that its groups have.
 #[derive(Debug, Clone)]
+#[cfg_attr(not(feature = "openid"), allow(dead_code))]
 pub(crate) struct OpenIdSignIn {
-    pub(crate) provider: OpenIdConfig,
+    pub(crate) label: String,
+    pub(crate) issuer: String,
+    pub(crate) client_id: String,
+    pub(crate) client_secret: Option<SecretSource>,
+    pub(crate) scopes: Vec<String>,
+    pub(crate) groups_claim: String,
     pub(crate) roles: GroupRoles,
 }
 
@@ -84,15 +89,15 @@ impl OpenIdKeys {
                             `openid.default_role`";
             return wrong("owner_groups", sentence);
         }
-        let provider = OpenIdConfig {
+        Ok(Some(OpenIdSignIn {
             label: self.label.unwrap_or_else(|| url.host().to_owned()),
             issuer,
             client_id,
             client_secret,
             scopes: self.scopes.unwrap_or_else(|| vec!["profile".to_owned(), "email".to_owned()]),
             groups_claim: self.groups_claim.unwrap_or_else(|| "groups".to_owned()),
-        };
-        Ok(Some(OpenIdSignIn { provider, roles }))
+            roles,
+        }))
     }
 }
 

@@ -124,8 +124,8 @@ fn every_key_is_known_to_the_file_and_to_the_environment() {
     let docent_agent::TurnLimits { steps, tokens, minutes, files, bytes, .. } = config.agent.limits;
     assert_eq!((steps, tokens, minutes, files, bytes), (10, 100_000, 30, 20, 1_000_000));
     let openid = config.openid.expect("an identity provider");
-    assert_eq!((openid.provider.label.as_str(), openid.provider.groups_claim.as_str()), ("Example", "roles"));
-    assert_eq!((openid.provider.scopes, openid.roles.editor), (words("profile groups"), words("docs writers")));
+    assert_eq!((openid.label.as_str(), openid.groups_claim.as_str()), ("Example", "roles"));
+    assert_eq!((openid.scopes, openid.roles.editor), (words("profile groups"), words("docs writers")));
     assert_eq!(config.github_app.map(|app| app.id).as_deref(), Some("12345"));
     let ModelConfig::OpenAi(sonnet, ways) = &config.models["sonnet"] else { panic!("{:?}", config.models) };
     assert_eq!(sonnet.key, Some(SecretSource::Variable("K".to_owned())));

@@ -17,7 +17,6 @@ use docent_discovery::{Answering, Replies};
 use docent_hooks::Hooks;
 use docent_jobs::{Engine, EngineConfig, ModelNames};
 use docent_llm::Model as _;
-use docent_openid::OpenIdProvider;
 use docent_operators::Operators;
 use docent_types::{Refusal, RefusalKind};
 use docent_web::{ErrorShape, Handler, HttpError, Methods, Request, Response, respond};
@@ -28,15 +27,15 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use crate::config::{Config, OpenIdSignIn};
+use crate::config::Config;
 use crate::data_folder::ServeLock;
 use crate::failure::Failure;
 use crate::metrics::{self, Metrics};
 use crate::serve::operations::ServerOperations;
 use crate::serve::readiness::Readiness;
 use crate::wiring::app::App;
-use crate::wiring::hooks;
 use crate::wiring::missing_docs::IndexedDocs;
+use crate::wiring::{hooks, identity_provider};
 
 use self::signals::Signals;
 pub(crate) use self::signals::{second_signal, shutdown_signal};
@@ -79,6 +78,7 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
         warn!("{exposed}");
     }
     app.models.announce(&app.config);
+    let operators = operators(&app, &url)?;
     let drain = CancellationToken::new();
 
     let hooks = app.config.hooks.iter().map(hooks::hook).collect::<Result<_, _>>()?;
@@ -94,7 +94,7 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
         info!(jobs = orphans, "taking up the jobs of a server that stopped in the middle");
     }
     let engine = tokio::spawn(engine.run(drain.clone()));
-    let house = Router::new(&app, &url, address, drain.clone(), hooks.clone())?;
+    let house = Router::new(&app, operators, address, drain.clone(), hooks.clone());
     let shutdown = drain.clone().cancelled_owned();
     let ids = Arc::clone(&app.ids);
     let limits = open_files::limits(app.config.agent.workers);
@@ -190,11 +190,10 @@ impl RunningServer {
 
 /// The operators, with sign-in at an identity provider if one is configured.
 fn operators(app: &App, url: &str) -> Result<Operators, Failure> {
-    let Some(OpenIdSignIn { provider, roles }) = app.config.openid.clone() else { return Ok(app.operators.clone()) };
-    let back = format!("{url}/dashboard/-/sign-in/openid/return");
-    let provider = OpenIdProvider::new(provider, back)
-        .map_err(|error| Failure::new("could not set up the sign-in at the identity provider", error))?;
-    Ok(app.operators.clone().with_provider(Arc::new(provider), roles))
+    let Some(sign_in) = app.config.openid.clone() else { return Ok(app.operators.clone()) };
+    let roles = sign_in.roles.clone();
+    let provider = identity_provider::set_up(sign_in, format!("{url}/dashboard/-/sign-in/openid/return"))?;
+    Ok(app.operators.clone().with_provider(provider, roles))
 }
 
 /// Routes each request to the API or the dashboard, by its path.
@@ -270,14 +269,8 @@ fn draining() -> Refusal {
 }
 
 impl Router {
-    /// `url` is the URL by which people reach the server, which listens on `address`.
-    fn new(
-        app: &Arc<App>,
-        url: &str,
-        address: SocketAddr,
-        drain: CancellationToken,
-        hooks: Hooks,
-    ) -> Result<Self, Failure> {
+    /// The server listens on `address`.
+    fn new(app: &Arc<App>, operators: Operators, address: SocketAddr, drain: CancellationToken, hooks: Hooks) -> Self {
         let models = ModelNames {
             offered: app.config.offered.keys().cloned().collect(),
             default: app.config.agent.model.clone(),
@@ -307,7 +300,7 @@ impl Router {
             events_of: docent_authoring::job_events,
         };
         let dashboard = Dashboard::new(DashboardParts {
-            operators: operators(app, url)?,
+            operators,
             access: app.access.clone(),
             projects: Arc::clone(&app.store) as _,
             keys: Arc::clone(&app.store) as _,
@@ -325,7 +318,7 @@ impl Router {
             local_url: local_url(address),
         });
         let readiness = Readiness::new(app.config.data.clone(), Arc::clone(&app.store));
-        Ok(Self { v1, v2, dashboard, metrics, app: Arc::clone(app), drain, readiness })
+        Self { v1, v2, dashboard, metrics, app: Arc::clone(app), drain, readiness }
     }
 
     async fn probe(

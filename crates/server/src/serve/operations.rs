@@ -198,7 +198,7 @@ impl Operations for ServerOperations {
             ("retention.job_days", days(config.retention.jobs)),
         ];
         settings.extend(config.github_app.as_ref().map(|app| ("github_app.id", app.id.clone())));
-        settings.extend(config.openid.as_ref().map(|openid| ("openid.issuer", openid.provider.issuer.clone())));
+        settings.extend(config.openid.as_ref().map(|openid| ("openid.issuer", openid.issuer.clone())));
         let source = |key: &str| config.sources.get(key).cloned().unwrap_or_else(|| "default".to_owned());
         let settings =
             settings.into_iter().map(|(key, value)| Setting { key: key.to_owned(), source: source(key), value });

@@ -5,6 +5,7 @@ pub(crate) mod credentials;
 pub(crate) mod embedders;
 pub(crate) mod forges;
 pub(crate) mod hooks;
+pub(crate) mod identity_provider;
 pub(crate) mod index_states;
 pub(crate) mod missing_docs;
 pub(crate) mod models;

@@ -3,8 +3,8 @@
 //! Checks of this machine run first, one after the other; checks of other services run in parallel, each with a
 //! timeout. No finding contains a secret: it names the variable or the file with the secret.
 
-mod elsewhere;
-mod here;
+mod machine;
+mod network;
 mod sizes;
 
 use std::sync::Arc;
@@ -68,26 +68,29 @@ pub(crate) async fn findings(app: &Arc<App>) -> Result<Findings, Failure> {
 
 /// The results of the checks of one project, which need not be in the store.
 pub(crate) async fn of_project(app: &Arc<App>, project: &docent_types::Project) -> Findings {
-    let found = elsewhere::project(Arc::clone(app), project.clone()).await;
+    let found = network::project(Arc::clone(app), project.clone()).await;
     // A new project has no index yet.
     found.into_iter().filter(|(check, _)| *check != "index").collect()
 }
 
 async fn checked(app: &Arc<App>) -> Result<(Findings, Option<DiskUsage>), Failure> {
-    let mut findings =
-        vec![("configuration", Finding::Good("read, no unknown keys".to_owned())), ("data", here::data(&app.config))];
-    findings.extend(here::exposed(app).map(|finding| ("data", finding)));
-    findings.extend([("store", here::store(app).await), ("git", here::git().await)]);
+    let mut findings = vec![
+        ("configuration", Finding::Good("read, no unknown keys".to_owned())),
+        ("data", machine::data(&app.config)),
+    ];
+    findings.extend(machine::exposed(app).map(|finding| ("data", finding)));
+    findings.extend([("store", machine::store(app).await), ("git", machine::git().await)]);
     // A database that cannot be read has its own finding.
     let sizes = DiskUsage::of(app).await.ok();
     findings.extend(sizes.iter().flat_map(DiskUsage::findings).map(|finding| ("sizes", finding)));
-    findings.extend(here::ssh_key(&app.config).await.map(|finding| ("ssh key", finding)));
-    findings.extend(here::github_app(&app.config).map(|finding| ("GitHub App", finding)));
-    let models = join_all(app.models.configured().map(|(name, model)| elsewhere::model(name, model)));
+    findings.extend(machine::ssh_key(&app.config).await.map(|finding| ("ssh key", finding)));
+    findings.extend(machine::github_app(&app.config).map(|finding| ("GitHub App", finding)));
+    findings.extend(machine::identity_provider(&app.config).map(|finding| ("openid", finding)));
+    let models = join_all(app.models.configured().map(|(name, model)| network::model(name, model)));
     findings.extend(models.await.into_iter().map(|finding| ("model", finding)));
     findings.extend(names(&app.config).into_iter().map(|finding| ("model", finding)));
-    findings.extend(elsewhere::embedder(app).await.map(|finding| ("search", finding)));
-    let hooks = join_all(app.config.hooks.iter().map(|hook| elsewhere::hook(app, hook)));
+    findings.extend(network::embedder(app).await.map(|finding| ("search", finding)));
+    let hooks = join_all(app.config.hooks.iter().map(|hook| network::hook(app, hook)));
     findings.extend(hooks.await.into_iter().map(|finding| ("webhook", finding)));
     findings.extend(assistant(&app.config).map(|finding| ("assistant", finding)));
     let projects = app.projects().projects().await?;
@@ -95,7 +98,7 @@ async fn checked(app: &Arc<App>) -> Result<(Findings, Option<DiskUsage>), Failur
         findings.push(("projects", Finding::Note("none yet; add one with `docent project add`".to_owned())));
     }
     // Each check in a separate task, because they may wait for each other's token.
-    let asked = projects.into_iter().map(|project| tokio::spawn(elsewhere::project(Arc::clone(app), project)));
+    let asked = projects.into_iter().map(|project| tokio::spawn(network::project(Arc::clone(app), project)));
     for findings_of_one in join_all(asked).await {
         findings.extend(findings_of_one.map_err(|error| Failure::new("a check stopped short", error))?);
     }

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_stands_on_the_head_of_a_bare_repository() {
+    fn the_head_of_a_bare_repository_is_not_checked_out() {
         let folder = tempfile::tempdir().expect("a folder");
         let bare = fs::canonicalize(folder.path()).expect("a path");
         fs::create_dir(bare.join("objects")).expect("a folder");

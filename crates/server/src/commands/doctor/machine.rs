@@ -12,6 +12,7 @@ use super::Finding;
 use crate::config::{Config, SshKey};
 use crate::failure::Failure;
 use crate::wiring::app::App;
+use crate::wiring::identity_provider::NOT_BUILT;
 
 /// Timeout of a program on this machine.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -119,6 +120,16 @@ pub(super) fn github_app(config: &Config) -> Option<Finding> {
             Finding::bad(format!("`github_app.private_key_file`: {shown} holds no private key in PEM form"), fix)
         }
         Ok(_) => Finding::Good(format!("{}, with its key in {shown}", app.id)),
+    })
+}
+
+/// Checks whether this build can sign people in at the identity provider, if one is configured. The provider is asked at the
+/// first sign-in.
+pub(super) fn identity_provider(config: &Config) -> Option<Finding> {
+    let sign_in = config.openid.as_ref()?;
+    Some(match cfg!(feature = "openid") {
+        true => Finding::Good(format!("people may sign in at {}", sign_in.issuer)),
+        false => Finding::bad(NOT_BUILT.to_owned(), "the server does not start before that"),
     })
 }
 

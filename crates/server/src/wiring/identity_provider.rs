@@ -1,0 +1,27 @@
+//! The identity provider of `[openid]`, in builds that have the feature `openid`.
+
+use std::sync::Arc;
+
+use docent_operators::IdentityProvider;
+
+use crate::config::OpenIdSignIn;
+use crate::failure::Failure;
+
+/// Why this build cannot sign people in there.
+pub(crate) const NOT_BUILT: &str = "`[openid]` names an identity provider, and this docent was built without the sign-in at one; \
+                                    build it with `--features openid`";
+
+/// Sends no request yet. `redirect_url` is the address of this server that browsers return to.
+#[cfg(feature = "openid")]
+pub(crate) fn set_up(sign_in: OpenIdSignIn, redirect_url: String) -> Result<Arc<dyn IdentityProvider>, Failure> {
+    let OpenIdSignIn { label, issuer, client_id, client_secret, scopes, groups_claim, roles: _ } = sign_in;
+    let config = docent_openid::OpenIdConfig { label, issuer, client_id, client_secret, scopes, groups_claim };
+    let provider = docent_openid::OpenIdProvider::new(config, redirect_url)
+        .map_err(|error| Failure::new("could not set up the sign-in at the identity provider", error))?;
+    Ok(Arc::new(provider))
+}
+
+#[cfg(not(feature = "openid"))]
+pub(crate) fn set_up(_: OpenIdSignIn, _: String) -> Result<Arc<dyn IdentityProvider>, Failure> {
+    Err(Failure::plain(NOT_BUILT))
+}
