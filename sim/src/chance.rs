@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_with_odds_happens_about_that_often() {
+    fn chances_come_true_at_their_rate() {
         let mut chance = Chance::new(7);
         let happened = (0..10_000).filter(|_| chance.happens(0.3)).count();
         assert!((2_800..3_200).contains(&happened), "{happened}");

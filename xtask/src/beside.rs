@@ -1,6 +1,6 @@
-//! A suite that runs in a process of its own while others compile.
+//! Suites that run, one after the other, in a process of their own beside the rest.
 //!
-//! Its output goes to a file, which is shown when the suite has ended.
+//! Their output goes to a file, which is shown when the last of them has ended.
 
 use std::fs::File;
 use std::path::Path;
@@ -20,26 +20,27 @@ pub(crate) struct Beside {
 }
 
 const OUTPUT: &str = "output";
-const RESULT: &str = "result.json";
+const RESULTS: &str = "results.json";
 
 impl Beside {
-    /// Starts the suite with what is built. `program` is this program.
-    pub(crate) fn start(program: &Path, suite: Suite, install: bool) -> Result<Self, String> {
-        let fault = |error: std::io::Error| format!("could not start the suite {}: {error}", suite.name());
+    /// Starts the suites with what is built. `program` is this program.
+    pub(crate) fn start(program: &Path, suites: &[Suite], install: bool) -> Result<Self, String> {
+        let fault = |error: std::io::Error| format!("could not start a process for suites: {error}");
         let folder = tempfile::tempdir().map_err(fault)?;
         let output = File::create(folder.path().join(OUTPUT)).map_err(fault)?;
         let mut command = Command::new(program);
-        command.args(["test", "--built", "--only", suite.name()]).args(install.then_some("--install"));
-        command.arg("--result").arg(folder.path().join(RESULT)).stdin(Stdio::null());
+        command.args(["test", "--built"]).args(suites.iter().flat_map(|suite| ["--only", suite.name()]));
+        command.args(install.then_some("--install"));
+        command.arg("--results").arg(folder.path().join(RESULTS)).stdin(Stdio::null());
         command.stdout(output.try_clone().map_err(fault)?).stderr(output);
         Ok(Self { child: child::start(&mut command)?, folder })
     }
 
-    /// Waits for the end of the suite, and shows what it printed.
-    pub(crate) async fn result(self, stop: &mut StopSignal) -> Result<SuiteResult, String> {
+    /// Waits for the end of the suites, and shows what they printed.
+    pub(crate) async fn results(self, stop: &mut StopSignal) -> Result<Vec<SuiteResult>, String> {
         let ended = child::wait(self.child, stop).await?;
         let read = |name| std::fs::read_to_string(self.folder.path().join(name)).unwrap_or_default();
         println!("{}", read(OUTPUT).trim_end());
-        serde_json::from_str(&read(RESULT)).map_err(|_| format!("a suite left no result: {ended:?}"))
+        serde_json::from_str(&read(RESULTS)).map_err(|_| format!("suites left no results: {ended:?}"))
     }
 }

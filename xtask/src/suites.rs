@@ -35,8 +35,6 @@ pub(crate) enum Suite {
     Docs,
     /// The examples build, and those that end by themselves run
     Examples,
-    /// The fuzz targets compile
-    Fuzz,
     /// Fetches and pushes over a real sshd
     Ssh,
     /// nginx, with connections that it keeps, before the built server
@@ -72,7 +70,6 @@ impl Suite {
         Self::Doctests,
         Self::Docs,
         Self::Examples,
-        Self::Fuzz,
         Self::Sites,
         Self::Tests,
         Self::Ssh,
@@ -85,6 +82,9 @@ impl Suite {
         Self::Forges,
         Self::Markdown,
     ];
+
+    /// The suites that mostly wait for node, Python and Chromium, and measure no time: they run beside the others.
+    pub(crate) const WAITING: [Self; 4] = [Self::Sites, Self::Markdown, Self::Dashboard, Self::Browser];
 
     /// Whether the suite needs only what the project has or can install. Other suites run only by name.
     pub(crate) const fn is_of_the_project(self) -> bool {
@@ -104,7 +104,6 @@ impl Suite {
             Self::Doctests => "doctests",
             Self::Docs => "docs",
             Self::Examples => "examples",
-            Self::Fuzz => "fuzz",
             Self::Ssh => "ssh",
             Self::Proxy => "proxy",
             Self::Sdk => "sdk",
@@ -129,6 +128,10 @@ pub(crate) struct Suites<'a> {
 
 type Result<T> = std::result::Result<T, String>;
 
+/// All crates but the fuzz targets, with the features of what is packaged: the same in every suite, so that nothing is compiled
+/// twice.
+const ALL_CRATES: [&str; 5] = ["--workspace", "--exclude", "docent-fuzz", "--features", "docent-server/openid"];
+
 impl<'a> Suites<'a> {
     /// `built`: everything is up to date, and need not be built.
     pub(crate) fn new(workspace: &'a Workspace, install: bool, built: bool) -> Self {
@@ -145,12 +148,12 @@ impl<'a> Suites<'a> {
             Suite::Advisories => self.advisories(stop).await,
             Suite::Build => self.build(stop).await.map_err(Missing::Failed),
             Suite::Tests => self.tests(stop).await,
-            Suite::Doctests => {
-                self.cargo(&["test", "--quiet", "--workspace", "--doc"], stop).await.map_err(Missing::Failed)
-            }
+            Suite::Doctests => self
+                .cargo(&[&["test", "--quiet", "--doc"], &ALL_CRATES[..]].concat(), stop)
+                .await
+                .map_err(Missing::Failed),
             Suite::Docs => self.docs(stop).await.map_err(Missing::Failed),
             Suite::Examples => self.examples(stop).await.map_err(Missing::Failed),
-            Suite::Fuzz => self.fuzz(stop).await,
             Suite::Ssh => self.ssh(stop).await,
             Suite::Proxy => self.proxy(stop).await,
             Suite::Sdk => self.sdk(stop).await,
@@ -176,10 +179,13 @@ impl<'a> Suites<'a> {
 
     async fn clippy(&self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         self.tools.component("clippy", "clippy", stop).await?;
-        // With the optional features: a second run without them would compile a hundred crates again, and the suites
-        // that build show its warnings.
-        let whole = ["clippy", "--quiet", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
-        Ok(self.cargo(&whole, stop).await?)
+        // With the optional features, and the fuzz targets: a second run without them would compile a hundred crates again,
+        // and the suites that build show its warnings.
+        let mut command = Command::new(cargo());
+        command.args(["clippy", "--quiet", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"]);
+        // Nothing is linked, so the fuzzer's library, which needs a C++ compiler, need not be there.
+        command.env("CUSTOM_LIBFUZZER_PATH", self.workspace.target.join("fuzz/libfuzzer.a"));
+        Ok(self.outcome(&mut command, stop).await?)
     }
 
     async fn language(&self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
@@ -215,9 +221,17 @@ impl<'a> Suites<'a> {
     /// Builds everything at once, with the features that the tests use, for the suites that follow.
     pub(crate) async fn build(&mut self, stop: &mut StopSignal) -> Result<Outcome> {
         if self.built.is_none() {
-            self.built = Some(self.cargo(&["build", "--quiet", "--workspace", "--all-targets"], stop).await?);
+            self.built =
+                Some(self.cargo(&[&["build", "--quiet", "--all-targets"], &ALL_CRATES[..]].concat(), stop).await?);
         }
         Ok(self.built.clone().unwrap_or(Outcome::Passed))
+    }
+
+    /// Installs what both the suites of [`Suite::WAITING`] and the others need, so that no two processes install it at once.
+    /// Each suite says itself what is missing.
+    pub(crate) async fn install_for_waiting(&self, stop: &mut StopSignal) {
+        let _ = self.tools.node_with(&self.workspace.sdk(), stop).await;
+        let _ = self.tools.chromium(stop).await;
     }
 
     /// The built server, for the suites that start it.
@@ -233,12 +247,12 @@ impl<'a> Suites<'a> {
         let server = self.server(stop).await?;
         let mut command = if let Some(nextest) = self.tools.nextest(stop).await? {
             let mut command = Command::new(nextest);
-            command.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
+            command.args(["nextest", "run", "--no-fail-fast"]).args(ALL_CRATES);
             command
         } else {
             println!("cargo-nextest is missing: cargo test runs the tests, one binary after the other");
             let mut command = Command::new(cargo());
-            command.args(["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"]);
+            command.args(["test", "--lib", "--bins", "--tests", "--no-fail-fast"]).args(ALL_CRATES);
             command
         };
         Ok(self.outcome(command.env("DOCENT_BIN", server), stop).await?)
@@ -246,12 +260,14 @@ impl<'a> Suites<'a> {
 
     async fn docs(&self, stop: &mut StopSignal) -> Result<Outcome> {
         let mut command = Command::new(cargo());
-        command.args(["doc", "--quiet", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
+        // With the features of clippy, whose work on other crates is used again.
+        command.args(["doc", "--quiet", "--no-deps", "--all-features"]).args(&ALL_CRATES[..3]);
+        command.env("RUSTDOCFLAGS", "-D warnings");
         self.outcome(&mut command, stop).await
     }
 
     async fn examples(&mut self, stop: &mut StopSignal) -> Result<Outcome> {
-        match self.cargo(&["build", "--quiet", "--workspace", "--examples"], stop).await? {
+        match self.cargo(&[&["build", "--quiet", "--examples"], &ALL_CRATES[..]].concat(), stop).await? {
             Outcome::Passed => {}
             other => return Ok(other),
         }
@@ -272,21 +288,9 @@ impl<'a> Suites<'a> {
         Ok(Outcome::Passed)
     }
 
-    /// The fuzz targets are a workspace of their own, which no other suite compiles. Running them needs a C++ compiler
-    /// for the fuzzer's library; checking that they compile does not.
-    async fn fuzz(&self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
-        self.tools.component("clippy", "clippy", stop).await?;
-        let mut command = Command::new(cargo());
-        command.args(["clippy", "--quiet", "--manifest-path"]).arg(self.workspace.root.join("fuzz/Cargo.toml"));
-        command.args(["--all-targets", "--", "-D", "warnings"]);
-        command.env("CARGO_TARGET_DIR", &self.workspace.target);
-        command.env("CUSTOM_LIBFUZZER_PATH", self.workspace.target.join("fuzz/libfuzzer.a"));
-        Ok(self.outcome(&mut command, stop).await?)
-    }
-
     async fn ssh(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         self.tools.sshd(stop).await?;
-        let arguments = ["test", "--quiet", "--workspace", "--lib", "--", "--ignored", "ssh::"];
+        let arguments = [&["test", "--quiet", "--lib"], &ALL_CRATES[..], &["--", "--ignored", "ssh::"]].concat();
         match self.cargo(&arguments, stop).await? {
             Outcome::Passed => self.stories("git_transport::ssh", &[], stop).await,
             other => Ok(other),
@@ -347,7 +351,7 @@ impl<'a> Suites<'a> {
         let node = self.tools.node_with(&self.workspace.root.join("tests/markdown"), stop).await?;
         let mut command = Command::new(cargo());
         let chosen = ["--ignored", "--nocapture", "link_filter::tests::renderers", "code::tests::generators"];
-        command.args(["test", "--quiet", "--workspace", "--lib", "--"]).args(chosen);
+        command.args(["test", "--quiet", "--lib"]).args(ALL_CRATES).arg("--").args(chosen);
         let renderers = self.tools.python_program("markdown_py", "tests/markdown/requirements.txt", stop).await?;
         command.env("DOCENT_NODE", node).env("DOCENT_PYTHON", renderers.with_file_name("python"));
         match self.outcome(&mut command, stop).await? {
@@ -357,7 +361,7 @@ impl<'a> Suites<'a> {
         let sphinx = self.tools.python_program("sphinx-build", "tests/sites/sphinx/requirements.txt", stop).await?;
         let mut command = Command::new(cargo());
         let chosen = ["--ignored", "--nocapture", "code::rst::tests::docutils"];
-        command.args(["test", "--quiet", "--workspace", "--lib", "--"]).args(chosen);
+        command.args(["test", "--quiet", "--lib"]).args(ALL_CRATES).arg("--").args(chosen);
         Ok(self.outcome(command.env("DOCENT_PYTHON", sphinx.with_file_name("python")), stop).await?)
     }
 
@@ -375,7 +379,9 @@ impl<'a> Suites<'a> {
         // lengthen.
         let chosen = ["--ignored", "--nocapture", "--test-threads", "1", module];
         command
-            .args(["test", "--quiet", "--workspace", "--test", "blackbox", "--"])
+            .args(["test", "--quiet", "--test", "blackbox"])
+            .args(ALL_CRATES)
+            .arg("--")
             .args(chosen)
             .env("DOCENT_BIN", server)
             .envs(env.iter().map(|(name, value)| (name, value)));

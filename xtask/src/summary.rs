@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::suites::Suite;
+
 /// The outcome of a suite.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Outcome {
@@ -24,7 +26,7 @@ pub(crate) struct SuiteResult {
     pub(crate) cpu: Duration,
 }
 
-/// The results of all suites, in the order they ran.
+/// The results of all suites.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
     pub(crate) results: Vec<SuiteResult>,
@@ -35,11 +37,18 @@ impl Summary {
         self.count(|outcome| matches!(outcome, Outcome::Failed(_))) > 0
     }
 
-    /// Writes the result of one suite as JSON.
-    pub(crate) fn write(&self, suite: &str, file: &Path) -> Result<(), String> {
-        let result = self.results.iter().find(|result| result.suite == suite);
-        let written = serde_json::to_vec(&result).map_err(|error| error.to_string())?;
+    /// Writes the results of these suites as JSON.
+    pub(crate) fn write(&self, suites: &[Suite], file: &Path) -> Result<(), String> {
+        let is_wanted = |result: &&SuiteResult| suites.iter().any(|suite| suite.name() == result.suite);
+        let results: Vec<&SuiteResult> = self.results.iter().filter(is_wanted).collect();
+        let written = serde_json::to_vec(&results).map_err(|error| error.to_string())?;
         std::fs::write(file, written).map_err(|error| format!("could not write {}: {error}", file.display()))
+    }
+
+    /// Adds the results of suites that ran beside the others, and puts all in the order of [`Suite::ALL`].
+    pub(crate) fn add(&mut self, results: Vec<SuiteResult>) {
+        self.results.extend(results);
+        self.results.sort_by_key(|result| Suite::ALL.iter().position(|suite| suite.name() == result.suite));
     }
 
     fn count(&self, is: impl Fn(&Outcome) -> bool) -> usize {

@@ -26,9 +26,9 @@ pub(crate) struct Options {
     /// Do not build what the suite needs: it is up to date
     #[arg(long, hide = true)]
     built: bool,
-    /// Write the result of the one suite to this file
+    /// Write the results of the suites named by --only to this file
     #[arg(long, hide = true, value_name = "FILE")]
-    result: Option<PathBuf>,
+    results: Option<PathBuf>,
 }
 
 impl Options {
@@ -54,25 +54,27 @@ pub(crate) async fn run(options: &Options, stop: &mut StopSignal) -> Result<Exit
     let program = std::env::current_exe().map_err(|error| format!("could not find this program: {error}"))?;
     let mut suites = Suites::new(&workspace, options.install, options.built);
     let mut summary = Summary::default();
-    // The generators of sites keep one core busy: they run beside the suites that compile, and before those that
-    // measure time.
-    let mut sites = None;
+    let waiting: Vec<Suite> = Suite::WAITING.into_iter().filter(|suite| options.runs(*suite)).collect();
+    let mut beside = None;
     for &suite in Suite::ALL.iter().filter(|suite| suite.is_of_the_project() || options.only.contains(suite)) {
         if suite == Suite::Clippy
-            && options.runs(Suite::Clippy)
-            && options.runs(Suite::Sites)
+            && options.runs(Suite::Tests)
+            && !waiting.is_empty()
             && suites.build(stop).await? == Outcome::Passed
         {
-            sites = Some(Beside::start(&program, Suite::Sites, options.install)?);
+            suites.install_for_waiting(stop).await;
+            beside = Some(Beside::start(&program, &waiting, options.install)?);
         }
-        summary.results.push(match sites.take_if(|_| suite == Suite::Sites) {
-            Some(sites) => sites.result(stop).await?,
-            None => result(suite, options, &mut suites, stop).await,
-        });
+        if beside.is_none() || !waiting.contains(&suite) {
+            summary.results.push(result(suite, options, &mut suites, stop).await);
+        }
+    }
+    if let Some(beside) = beside {
+        summary.add(beside.results(stop).await?);
     }
     println!("\n{summary}");
-    if let (Some(file), [only]) = (&options.result, options.only.as_slice()) {
-        summary.write(only.name(), file)?;
+    if let Some(file) = &options.results {
+        summary.write(&options.only, file)?;
     }
     Ok(if stop.was_received() {
         // The exit code that a shell reports for a command that Ctrl-C ended.
