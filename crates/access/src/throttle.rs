@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_used_up_is_free_again_in_time() {
+    fn a_used_up_quota_is_granted_again_after_its_window() {
         let throttle = Throttle::new();
         let quotas = [quota("project", 2)];
         assert_eq!(throttle.count(&quotas, at(0)).map(|quota_status| quota_status.expect("counted").remaining), Ok(1));

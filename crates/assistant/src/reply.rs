@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use async_stream::stream;
-use docent_llm::{Event, Model, ModelErrorKind, ToolChoice};
+use docent_llm::{Event, Model, ModelError, ToolChoice};
 use docent_types::{Clock, FinishReason, MessageId, StreamEvent, ToolOutput, Usage};
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -22,14 +22,14 @@ use tracing::{error, warn};
 use crate::ask::{ContextItem, ContextKind};
 use crate::bounds;
 use crate::dialogue::Dialogue;
-use crate::model_call;
+use crate::model_call::{self, StartedReply};
 use crate::prompt::{self, AnsweredCall, PromptInput, SEARCH_TOOL, Step, Tools};
 use crate::query::{self, SearchWords};
 use crate::question_writes::PendingQuestion;
 use crate::reply_text::ReplyText;
 use crate::retrieval::Retrieval;
 use crate::rewrite::rewrite;
-use crate::thread::Timing;
+use crate::thread::{Timing, Turn};
 
 /// Maximum number of searches that a model may make, and of model calls before it has to answer.
 const SEARCHES: usize = 3;
@@ -44,117 +44,60 @@ pub(crate) fn events(
     model: Arc<dyn Model>,
     clock: Arc<dyn Clock>,
     writing: PendingQuestion,
-    mut retrieval: Retrieval,
+    retrieval: Retrieval,
     context: Vec<ContextItem>,
-    mut dialogue: Dialogue,
+    dialogue: Dialogue,
     answer_id: MessageId,
 ) -> BoxStream<'static, StreamEvent> {
     let thread_id = Some(dialogue.id);
-    let mut reply_text = ReplyText::default();
+    let mut reply = Reply::new(model, clock, retrieval, context, dialogue, answer_id);
     // Short-lived futures are boxed, so that a reply waiting for its model does not hold their memory.
     Box::pin(stream! {
         yield StreamEvent::Start { message_id: answer_id, thread_id };
         yield StreamEvent::StepStart;
 
-        let is_builtin = model.describe().is_builtin();
-        let mut total = Usage::default();
-        let (query, mut spent) = Box::pin(look_for(model.as_ref(), &dialogue, &context)).await;
-        let call_id = format!("search-{answer_id}");
-        yield search_call(&call_id, &query.words());
-        let passages = Box::pin(retrieval.search_first(&query)).await;
-        let asked_at = dialogue.turn.asked_at;
-        let since_asked = || u32::try_from(clock.now().since(asked_at).as_millis()).unwrap_or(u32::MAX);
-        let search_ms = since_asked();
-        let mut first_word_ms = None;
-        dialogue.turn.language = passages.first().and_then(|passage| passage.language.as_deref()).map(str::to_owned);
-        dialogue.turn.search_only = is_builtin;
-        yield StreamEvent::ToolResult { id: call_id.clone(), output: ToolOutput::Passages(passages.clone()) };
-        drop(passages);
+        Box::pin(reply.choose_words()).await;
+        yield search_call(&reply.call_id, &reply.query.words());
+        yield Box::pin(reply.search_first()).await;
 
         // The question is stored while the model answers. Only the end of the reply waits for it.
-        let stored = writing.store(dialogue.asked());
-        let depends_on_context = query::depends_on_context(&dialogue.question);
-        let mut left_tokens = prompt::INPUT_BUDGET;
-        let mut steps: Vec<Step> = Vec::new();
-        let mut searches = 0;
+        let stored = writing.store(reply.dialogue.asked());
         let mut is_first = true;
         let reason = loop {
             if !std::mem::take(&mut is_first) {
                 yield StreamEvent::StepStart;
             }
-            let mut tools = tools(is_builtin, searches, steps.len());
-            let begun = {
-                let current_page = if is_builtin { None } else { retrieval.page_asked_about(depends_on_context) };
-                if let Some(page) = &current_page {
-                    retrieval.targets.learn(&page.content);
-                }
-                let passages = match is_builtin {
-                    true => retrieval.first_search_results_with_pages(&query),
-                    false => retrieval.first_search_results().to_vec(),
-                };
-                let never_mentioned = retrieval.never_mentioned(&query);
-                let input = PromptInput {
-                    site: retrieval.site(),
-                    turns: &dialogue.before,
-                    question: &dialogue.question,
-                    query: &query.text,
-                    after: query.after.as_deref(),
-                    call_id: &call_id,
-                    passages: &passages,
-                    never_mentioned: &never_mentioned,
-                    context: &context,
-                    current_path: retrieval.current_path(),
-                    current_page: current_page.as_ref().map(|page| page.content.as_str()),
-                    steps: &steps,
-                    tools,
-                    context_tokens: 0,
-                    left_tokens,
-                };
-                let mut read = 0;
-                let request = |context_tokens| {
-                    let request = prompt::request(&PromptInput { context_tokens, ..input });
-                    read = prompt::tokens(&request);
-                    if tools == Tools::Offered && request.tool_choice == ToolChoice::None {
-                        tools = Tools::UsedUp;
-                    }
-                    request
-                };
-                let begun = Box::pin(model_call::begin(model.as_ref(), request)).await;
-                left_tokens = left_tokens.saturating_sub(read);
-                begun
-            };
-            let mut events = match begun {
+            let mut tools = reply.tools();
+            let mut events = match Box::pin(reply.ask(&mut tools)).await {
                 Ok(begun) => begun.events(),
                 Err(failure) => {
-                    error!(thread = %dialogue.id, error = &failure as &dyn std::error::Error, "the model did not answer");
+                    let trouble = reply.trouble(&failure, "the model did not answer");
                     Box::pin(stored.unanswered()).await;
-                    yield trouble(model_call::sentence(failure.kind, reply_text.has_spoken()));
+                    yield trouble;
                     return;
                 }
             };
 
             let mut step = Step::default();
             let mut end = FinishReason::Other;
-            let mut broken: Option<ModelErrorKind> = None;
             while let Some(event) = events.next().await {
                 match event {
                     Ok(Event::TextDelta(delta)) => {
-                        for event in reply_text.take(delta, &retrieval.targets) {
-                            first_word_ms.get_or_insert_with(since_asked);
+                        for event in reply.take(delta) {
                             yield event;
                         }
                     }
                     Ok(Event::ToolCall { id, name, input }) if tools == Tools::Offered && step.calls.len() < CALLS => {
-                        for event in reply_text.close(&retrieval.targets, &mut step) {
+                        for event in reply.close(&mut step) {
                             yield event;
                         }
-                        let (input, answer) = match wanted(&name, &input, searches) {
+                        let (input, answer) = match wanted(&name, &input, reply.searches) {
                             Err(sentence) => (json!({}), Err(sentence)),
                             Ok(query) => {
-                                searches += 1;
-                                let call_id = format!("search-{answer_id}-{searches}");
+                                reply.searches += 1;
+                                let call_id = format!("search-{answer_id}-{}", reply.searches);
                                 yield search_call(&call_id, &query);
-                                let found = Box::pin(retrieval.search(&SearchWords::only(query.as_str()))).await;
+                                let found = Box::pin(reply.retrieval.search(&SearchWords::only(query.as_str()))).await;
                                 yield StreamEvent::ToolResult { id: call_id, output: ToolOutput::Passages(found.clone()) };
                                 (json!({ "query": query }), Ok(found))
                             }
@@ -164,77 +107,248 @@ pub(crate) fn events(
                     Ok(Event::ToolCall { .. }) => warn!("the model called a tool it was not given, or too many at once"),
                     Ok(Event::Done { reason, usage }) => {
                         end = reason;
-                        spent += usage;
+                        reply.spent += usage;
                     }
                     Err(failure) => {
-                        error!(thread = %dialogue.id, error = &failure as &dyn std::error::Error, "the answer broke off");
-                        broken = Some(failure.kind);
-                        break;
+                        let trouble = reply.trouble(&failure, "the answer broke off");
+                        Box::pin(stored.unanswered()).await;
+                        yield trouble;
+                        return;
                     }
                 }
             }
-            if let Some(kind) = broken {
-                Box::pin(stored.unanswered()).await;
-                yield trouble(model_call::sentence(kind, reply_text.has_spoken()));
-                return;
-            }
-            for event in reply_text.close(&retrieval.targets, &mut step) {
+            for event in reply.close(&mut step) {
                 yield event;
             }
-            total += spent;
-            let usage = std::mem::take(&mut spent);
-            // A model that neither wrote nor searched is called once more, without tools.
-            let says_nothing = step.said.is_empty() && !reply_text.says_unanswered();
-            let is_silent = says_nothing && end != FinishReason::ContentFilter;
-            if tools == Tools::Offered && (is_silent || !step.calls.is_empty()) {
+            let usage = reply.count_step();
+            if tools == Tools::Offered && (reply.is_silent(&step, end) || !step.calls.is_empty()) {
                 let reason = if step.calls.is_empty() { end } else { FinishReason::ToolCalls };
                 yield StreamEvent::StepFinish { reason, usage };
-                if step.calls.is_empty() {
-                    searches = SEARCHES;
-                } else {
-                    steps.push(step);
-                }
+                reply.go_on(step);
                 continue;
             }
-
-            let is_mute = step.said.is_empty();
-            if is_mute {
-                let words = without_words(end, reply_text.says_unanswered());
-                let said = reply_text.say(words.to_owned());
-                for event in said.into_iter().chain(reply_text.close(&retrieval.targets, &mut step)) {
-                    yield event;
-                }
-            }
-            let holds = retrieval.may_answer() || retrieval.is_cited(reply_text.links());
-            dialogue.turn.answered = holds && !is_mute && !reply_text.says_unanswered();
-            if dialogue.turn.answered {
-                let last = steps.iter().rev().flat_map(|step| step.calls.iter().rev()).find_map(|call| call.answer.as_ref().ok());
-                let sources = retrieval.sources_of(reply_text.links(), last.map(Vec::as_slice));
-                for (number, passage) in (1..).zip(sources) {
-                    yield StreamEvent::Source { id: format!("source-{number}"), passage };
-                }
-            }
-            let suggestions = reply_text.suggestions().filter(|_| retrieval.site().suggestions);
-            if let Some(suggestions) = suggestions {
-                yield StreamEvent::Data { name: "suggestions", id: None, value: json!(suggestions) };
+            for event in reply.end_text(step, end) {
+                yield event;
             }
             yield StreamEvent::StepFinish { reason: end, usage };
             break end;
         };
 
-        dialogue.turn.sources = retrieval.cited_pages();
-        dialogue.turn.answer = Some(bounds::cut(&reply_text.answer(), bounds::ANSWER).into_owned());
-        dialogue.turn.answered_at = Some(clock.now());
-        let end_ms = since_asked();
-        // With a short answer, the link filter may release text only at its end.
-        let first_word_ms = first_word_ms.unwrap_or(end_ms);
-        dialogue.turn.timing = Some(Timing { search_ms, first_word_ms, end_ms });
-        if !Box::pin(stored.answered(dialogue.turn)).await {
-            yield trouble("The conversation could not be stored. Try again.");
+        let usage = reply.total;
+        if !Box::pin(stored.answered(reply.into_turn())).await {
+            yield StreamEvent::Error { sentence: "The conversation could not be stored. Try again.".to_owned() };
             return;
         }
-        yield StreamEvent::Finish { reason, usage: total, thread_id };
+        yield StreamEvent::Finish { reason, usage, thread_id };
     })
+}
+
+/// A reply that is being made.
+struct Reply {
+    model: Arc<dyn Model>,
+    clock: Arc<dyn Clock>,
+    retrieval: Retrieval,
+    context: Vec<ContextItem>,
+    dialogue: Dialogue,
+    /// The words of the first search, and the id of its call.
+    query: SearchWords,
+    call_id: String,
+    text: ReplyText,
+    /// The model calls that were not the last.
+    steps: Vec<Step>,
+    /// How many searches the model made.
+    searches: usize,
+    /// The remaining input budget, in tokens.
+    left_tokens: u32,
+    /// What the present step used, and what all steps before it did.
+    spent: Usage,
+    total: Usage,
+    search_ms: u32,
+    first_word_ms: Option<u32>,
+}
+
+impl Reply {
+    fn new(
+        model: Arc<dyn Model>,
+        clock: Arc<dyn Clock>,
+        retrieval: Retrieval,
+        context: Vec<ContextItem>,
+        dialogue: Dialogue,
+        answer_id: MessageId,
+    ) -> Self {
+        Self {
+            model,
+            clock,
+            retrieval,
+            context,
+            dialogue,
+            query: SearchWords::default(),
+            call_id: format!("search-{answer_id}"),
+            text: ReplyText::default(),
+            steps: Vec::new(),
+            searches: 0,
+            left_tokens: prompt::INPUT_BUDGET,
+            spent: Usage::default(),
+            total: Usage::default(),
+            search_ms: 0,
+            first_word_ms: None,
+        }
+    }
+
+    fn is_builtin(&self) -> bool {
+        self.model.describe().is_builtin()
+    }
+
+    fn since_asked(&self) -> u32 {
+        let since = self.clock.now().since(self.dialogue.turn.asked_at);
+        u32::try_from(since.as_millis()).unwrap_or(u32::MAX)
+    }
+
+    async fn choose_words(&mut self) {
+        (self.query, self.spent) = look_for(self.model.as_ref(), &self.dialogue, &self.context).await;
+    }
+
+    /// Makes the first search, and returns its result.
+    async fn search_first(&mut self) -> StreamEvent {
+        let passages = self.retrieval.search_first(&self.query).await;
+        self.search_ms = self.since_asked();
+        self.dialogue.turn.language =
+            passages.first().and_then(|passage| passage.language.as_deref()).map(str::to_owned);
+        self.dialogue.turn.search_only = self.is_builtin();
+        StreamEvent::ToolResult { id: self.call_id.clone(), output: ToolOutput::Passages(passages) }
+    }
+
+    fn tools(&self) -> Tools {
+        if self.is_builtin() {
+            Tools::Hidden
+        } else if self.searches < SEARCHES && self.steps.len() < SEARCHES {
+            Tools::Offered
+        } else {
+            Tools::UsedUp
+        }
+    }
+
+    /// Asks the model. Where the input leaves no room for another search, `tools` are used up.
+    async fn ask(&mut self, tools: &mut Tools) -> Result<StartedReply, ModelError> {
+        let is_builtin = self.is_builtin();
+        let depends_on_context = query::depends_on_context(&self.dialogue.question);
+        let current_page = if is_builtin { None } else { self.retrieval.page_asked_about(depends_on_context) };
+        if let Some(page) = &current_page {
+            self.retrieval.targets.learn(&page.content);
+        }
+        let passages = match is_builtin {
+            true => self.retrieval.first_search_results_with_pages(&self.query),
+            false => self.retrieval.first_search_results().to_vec(),
+        };
+        let never_mentioned = self.retrieval.never_mentioned(&self.query);
+        let input = PromptInput {
+            site: self.retrieval.site(),
+            turns: &self.dialogue.before,
+            question: &self.dialogue.question,
+            query: &self.query.text,
+            after: self.query.after.as_deref(),
+            call_id: &self.call_id,
+            passages: &passages,
+            never_mentioned: &never_mentioned,
+            context: &self.context,
+            current_path: self.retrieval.current_path(),
+            current_page: current_page.as_ref().map(|page| page.content.as_str()),
+            steps: &self.steps,
+            tools: *tools,
+            context_tokens: 0,
+            left_tokens: self.left_tokens,
+        };
+        let mut read = 0;
+        let request = |context_tokens| {
+            let request = prompt::request(&PromptInput { context_tokens, ..input });
+            read = prompt::tokens(&request);
+            if *tools == Tools::Offered && request.tool_choice == ToolChoice::None {
+                *tools = Tools::UsedUp;
+            }
+            request
+        };
+        let begun = model_call::begin(self.model.as_ref(), request).await;
+        self.left_tokens = self.left_tokens.saturating_sub(read);
+        begun
+    }
+
+    /// The events of more text of the model.
+    fn take(&mut self, delta: String) -> Vec<StreamEvent> {
+        let events = self.text.take(delta, &self.retrieval.targets);
+        if !events.is_empty() && self.first_word_ms.is_none() {
+            self.first_word_ms = Some(self.since_asked());
+        }
+        events
+    }
+
+    /// The events of the text that was held back, which belongs to the step.
+    fn close(&mut self, step: &mut Step) -> Vec<StreamEvent> {
+        self.text.close(&self.retrieval.targets, step)
+    }
+
+    /// The event of a failure, which is logged.
+    fn trouble(&self, failure: &ModelError, what: &str) -> StreamEvent {
+        error!(thread = %self.dialogue.id, error = failure as &dyn std::error::Error, "{what}");
+        StreamEvent::Error { sentence: model_call::sentence(failure.kind, self.text.has_spoken()) }
+    }
+
+    /// Adds the usage of the present step to the total, and returns it.
+    fn count_step(&mut self) -> Usage {
+        self.total += self.spent;
+        std::mem::take(&mut self.spent)
+    }
+
+    /// Whether the model neither wrote nor searched: it is called once more, without tools.
+    fn is_silent(&self, step: &Step, end: FinishReason) -> bool {
+        step.said.is_empty() && !self.text.says_unanswered() && end != FinishReason::ContentFilter
+    }
+
+    /// Keeps a step after which the model is called again. After one without a search it has no tools.
+    fn go_on(&mut self, step: Step) {
+        if step.calls.is_empty() {
+            self.searches = SEARCHES;
+        } else {
+            self.steps.push(step);
+        }
+    }
+
+    /// The events of the end of the text: words where the model had none, and what belongs to an answer.
+    fn end_text(&mut self, mut step: Step, end: FinishReason) -> Vec<StreamEvent> {
+        let mut events = Vec::new();
+        let is_mute = step.said.is_empty();
+        if is_mute {
+            let words = without_words(end, self.text.says_unanswered());
+            events.extend(self.text.say(words.to_owned()));
+            events.extend(self.close(&mut step));
+        }
+        let holds = self.retrieval.may_answer() || self.retrieval.is_cited(self.text.links());
+        self.dialogue.turn.answered = holds && !is_mute && !self.text.says_unanswered();
+        if self.dialogue.turn.answered {
+            let mut calls = self.steps.iter().rev().flat_map(|step| step.calls.iter().rev());
+            let last = calls.find_map(|call| call.answer.as_ref().ok());
+            let sources = self.retrieval.sources_of(self.text.links(), last.map(Vec::as_slice));
+            let source = |(number, passage)| StreamEvent::Source { id: format!("source-{number}"), passage };
+            events.extend((1..).zip(sources).map(source));
+        }
+        let suggestions = self.text.suggestions().filter(|_| self.retrieval.site().suggestions);
+        let suggestions =
+            suggestions.map(|value| StreamEvent::Data { name: "suggestions", id: None, value: json!(value) });
+        events.extend(suggestions);
+        events
+    }
+
+    /// The turn as it is stored.
+    fn into_turn(mut self) -> Turn {
+        let end_ms = self.since_asked();
+        let turn = &mut self.dialogue.turn;
+        turn.sources = self.retrieval.cited_pages();
+        turn.answer = Some(bounds::cut(&self.text.answer(), bounds::ANSWER).into_owned());
+        turn.answered_at = Some(self.clock.now());
+        // With a short answer, the link filter may release text only at its end.
+        let first_word_ms = self.first_word_ms.unwrap_or(end_ms);
+        turn.timing = Some(Timing { search_ms: self.search_ms, first_word_ms, end_ms });
+        self.dialogue.turn
+    }
 }
 
 /// The search words, and the tokens used to determine them: only a question that is incomplete alone uses any.
@@ -255,22 +369,8 @@ async fn look_for(model: &dyn Model, dialogue: &Dialogue, context: &[ContextItem
     (SearchWords { text: short(text), after: after.map(short) }, Usage::default())
 }
 
-const fn tools(is_builtin: bool, searches: usize, steps: usize) -> Tools {
-    if is_builtin {
-        Tools::Hidden
-    } else if searches < SEARCHES && steps < SEARCHES {
-        Tools::Offered
-    } else {
-        Tools::UsedUp
-    }
-}
-
 fn search_call(id: &str, query: &str) -> StreamEvent {
     StreamEvent::ToolCall { id: id.to_owned(), name: SEARCH_TOOL.to_owned(), input: json!({ "query": query }) }
-}
-
-fn trouble(sentence: impl Into<String>) -> StreamEvent {
-    StreamEvent::Error { sentence: sentence.into() }
 }
 
 /// The query of a tool call, or an error for the model.

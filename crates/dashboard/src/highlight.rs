@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_line_leaves_open_goes_on() {
+    fn comments_and_fences_continue_on_the_next_line() {
         assert_eq!(read("a.md", true, "<!-- a\n# b\n-->c"), ["note:<!-- a", "note:# b", "note:-->"]);
         assert_eq!(read("a.md", true, "~~~~\n~~~\n~~~~ \n# a"), ["note:~~~~", "", "note:~~~~ ", "head:# a"]);
     }

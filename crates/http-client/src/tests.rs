@@ -269,7 +269,7 @@ async fn a_connection_that_is_not_kept_or_said_too_much_is_not_used_again() {
 }
 
 #[tokio::test]
-async fn what_comes_before_the_answer_is_skipped() {
+async fn informational_responses_are_skipped() {
     let answer = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\n\nHTTP/1.1 200 OK\ncontent-length: 5\n\nhello";
     assert_eq!(body(&client(), answers(answer).await).await, "hello");
 }

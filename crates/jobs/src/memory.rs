@@ -77,7 +77,9 @@ impl Tables {
         match self.answers.get(&(key.scope.clone(), key.key.clone())) {
             Some(answer) if answer.until <= guards.now => Ok(None),
             Some(answer) if answer.fingerprint != key.fingerprint => Err(WriteError::KeyReused),
-            Some(answer) => Ok(Some(WriteOutcome { job: answer.job.clone(), repeat: true, quota_status: None })),
+            Some(answer) => {
+                Ok(Some(WriteOutcome { job: answer.job.clone(), row: None, repeat: true, quota_status: None }))
+            }
             None => Ok(None),
         }
     }
@@ -192,7 +194,8 @@ impl Store for MemoryStore {
         if let Some(key) = guards.key {
             tables.remember(key, guards.now, &job);
         }
-        Ok(WriteOutcome { job, repeat: false, quota_status })
+        let row = tables.jobs.get(&job.id).map(|job| job.row.clone());
+        Ok(WriteOutcome { job, row, repeat: false, quota_status })
     }
 
     async fn change(&self, id: JobId, guards: WriteGuards, decide: Decision) -> Result<WriteOutcome, WriteError> {
@@ -208,7 +211,8 @@ impl Store for MemoryStore {
         if let Some(key) = guards.key {
             tables.remember(key, guards.now, &job);
         }
-        Ok(WriteOutcome { job, repeat: false, quota_status })
+        let row = tables.jobs.get(&job.id).map(|job| job.row.clone());
+        Ok(WriteOutcome { job, row, repeat: false, quota_status })
     }
 
     async fn hold(&self, id: JobId, now: Timestamp, decide: Decision) -> Result<Row, WriteError> {

@@ -50,6 +50,8 @@ pub struct Change {
 pub struct WriteOutcome {
     /// The job right after the first write with this key (a repeat gives that same answer), or after this write.
     pub job: Arc<AgentJob>,
+    /// The row as it was written; `None` for a repeat, which writes nothing.
+    pub row: Option<Row>,
     /// Whether this is the answer of an earlier write with the same key.
     pub repeat: bool,
     /// The quota after the write, when one was counted.

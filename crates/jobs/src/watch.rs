@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_live_is_not_made_for_nobody() {
+    fn live_events_are_not_built_without_listeners() {
         let (watchers, id) = (Watchers::default(), JobId::new(Uuid::from_u128(1)));
         let _waits = watchers.join(id, Interest::Writes);
         watchers.live(id, 1, || panic!("nobody listens"));

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::entry::{Entry, EntryBody};
 use crate::row::Row;
 use crate::state::{self, JobProgress, Outcome};
-use crate::store::{Change, Decision, Store, WriteError, WriteGuards};
+use crate::store::{Decision, Store, WriteError, WriteGuards};
 use crate::watch::Watchers;
 
 /// Does one turn of a job.
@@ -257,20 +257,10 @@ impl Handle {
     }
 
     pub(crate) async fn write(&mut self, decide: Decision) -> Result<(), Interrupted> {
-        // The store applies the decision to its row and returns the job; the resulting row is captured here.
-        let result = Arc::new(parking_lot::Mutex::new(None));
-        let captured = Arc::clone(&result);
-        let watched: Decision = Arc::new(move |row: &Row| {
-            let Change { next, entries } = decide(row)?;
-            let mut written = next.clone();
-            written.last_seq = row.last_seq + entries.len() as u64;
-            *captured.lock() = Some(written);
-            Ok(Change { next, entries })
-        });
         let guards = WriteGuards { now: self.clock.now(), quota: None, key: None };
-        match self.store.change(self.row.id(), guards, watched).await {
-            Ok(_) => {
-                if let Some(row) = result.lock().take() {
+        match self.store.change(self.row.id(), guards, decide).await {
+            Ok(written) => {
+                if let Some(row) = written.row {
                     self.row = row;
                 }
                 self.watchers.notify_written(self.row.id());

@@ -135,8 +135,8 @@ fn look_alike(c: char) -> char {
         skeleton.next().filter(|first| first.is_ascii() && skeleton.next().is_none())
     };
     let upper = || c.to_uppercase().next().and_then(ascii);
-    let alike = if c.is_ascii() { None } else { ascii(c).or_else(upper) };
-    alike.map_or(c, |c| c.to_ascii_lowercase())
+    let look_alike = if c.is_ascii() { None } else { ascii(c).or_else(upper) };
+    look_alike.map_or(c, |c| c.to_ascii_lowercase())
 }
 
 impl PartialEq for OperatorName {

@@ -29,14 +29,14 @@ async fn vectors(embedder: &dyn Embedder, texts: &[&str], role: Role) -> Vec<Vec
     vectors
 }
 
-fn alike(a: &[f32], b: &[f32]) -> f32 {
+fn similarity(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 async fn vectors_have_length_one_and_the_dimensions_that_are_told(embedder: &dyn Embedder) {
     for role in [Role::Question, Role::Passage] {
         for vector in vectors(embedder, &TEXTS, role).await {
-            assert!((alike(&vector, &vector) - 1.0).abs() < 1e-3, "length one");
+            assert!((similarity(&vector, &vector) - 1.0).abs() < 1e-3, "length one");
             assert_eq!(vector.len(), embedder.dimensions());
         }
     }
@@ -50,7 +50,7 @@ async fn vectors_come_in_the_order_of_their_texts(embedder: &dyn Embedder) {
     let together = vectors(embedder, &texts, Role::Passage).await;
     for at in [0, 1, 33, 69] {
         let alone = vectors(embedder, &texts[at..=at], Role::Passage).await;
-        assert!(alike(&alone[0], &together[at]) > 0.999, "the vector of text {at} is not where the text was");
+        assert!(similarity(&alone[0], &together[at]) > 0.999, "the vector of text {at} is not where the text was");
     }
 }
 
@@ -60,9 +60,9 @@ async fn a_text_gives_the_same_vector_in_any_company(embedder: &dyn Embedder) {
     let [a, b, c] = TEXTS;
     let turned = vectors(embedder, &[c, b, a], Role::Passage).await;
     for (vector, other) in first.iter().zip(turned.iter().rev()) {
-        assert!(alike(vector, other) > 0.999, "asked in another order");
+        assert!(similarity(vector, other) > 0.999, "asked in another order");
     }
-    assert!(alike(&first[0], &first[1]) < 0.999, "different texts have different vectors");
+    assert!(similarity(&first[0], &first[1]) < 0.999, "different texts have different vectors");
 }
 
 async fn odd_texts_are_taken(embedder: &dyn Embedder) {
@@ -70,7 +70,7 @@ async fn odd_texts_are_taken(embedder: &dyn Embedder) {
     let odd = ["", " \n\t", "\u{0}\u{feff}\u{202e}", "?!()[]{}", "日本語のドキュメント", "🦀👩‍👩‍👧‍👦", &long, &unbroken];
     for role in [Role::Question, Role::Passage] {
         for (vector, text) in vectors(embedder, &odd, role).await.iter().zip(odd) {
-            let length = alike(vector, vector);
+            let length = similarity(vector, vector);
             let start: String = text.chars().take(10).collect();
             assert!(length.abs() < 1e-3 || (length - 1.0).abs() < 1e-3, "{start:?} has the length {length}");
             assert_eq!(vector.len(), embedder.dimensions(), "{start:?}");
@@ -121,7 +121,7 @@ fn shared_words(text: &str) -> Vec<f32> {
         let sign = if hash & 1 == 0 { 1.0 } else { -1.0 };
         vector[(hash >> 1) as usize % Twin::DIMENSIONS] += sign;
     }
-    let length = alike(&vector, &vector).sqrt();
+    let length = similarity(&vector, &vector).sqrt();
     if length > 0.0 {
         vector.iter_mut().for_each(|number| *number /= length);
     }

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_lower_gains_less() {
+    fn lower_ranks_gain_less() {
         // (1/log2(2) + 3/log2(3)) / (3/log2(2) + 1/log2(3)).
         let swapped = (1.0 + 3.0 / 3_f64.log2()) / (3.0 + 1.0 / 3_f64.log2());
         close(ndcg(&["good", "best"], &grades(), 10), swapped);

@@ -7,13 +7,13 @@ use docent_types::BoxError;
 use parking_lot::Mutex;
 use proptest::prelude::*;
 
-mod alike;
 mod finding;
 mod killed;
 mod kinds;
 mod saying_no;
 mod site;
 mod skipping;
+mod updated_like_new;
 mod variants;
 mod whole;
 

@@ -146,7 +146,8 @@ fn guarded<D>(
     if let Some(key) = &guards.key {
         write_guards::store_answer(connection, key, guards.now, &job)?;
     }
-    Ok((WriteOutcome { job, repeat: false, quota_status }, vec![written]))
+    let row = Some(written.row.clone());
+    Ok((WriteOutcome { job, row, repeat: false, quota_status }, vec![written]))
 }
 
 /// A job, and the change decided for it.

@@ -280,7 +280,7 @@ async fn two_busy_stores_on_one_file_take_turns() {
 }
 
 #[tokio::test]
-async fn what_no_gate_can_need_any_more_is_forgotten() {
+async fn expired_idempotency_keys_and_quota_counts_are_deleted() {
     let database = TemporaryDatabase::new();
     let store = database.open();
     let keyed = |n: u8, now| {

@@ -22,9 +22,12 @@ pub(crate) fn stored_answer(
     match found {
         None => Ok(None),
         Some((fingerprint, _)) if key.fingerprint != fingerprint => Err(Abort::Refused(WriteError::KeyReused)),
-        Some((_, job)) => {
-            Ok(Some(WriteOutcome { job: Arc::new(serde_json::from_str(&job)?), repeat: true, quota_status: None }))
-        }
+        Some((_, job)) => Ok(Some(WriteOutcome {
+            job: Arc::new(serde_json::from_str(&job)?),
+            row: None,
+            repeat: true,
+            quota_status: None,
+        })),
     }
 }
 

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_moment_is_refused() {
+    fn malformed_dates_are_refused() {
         for text in [
             "",
             "T",

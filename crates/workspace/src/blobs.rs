@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_stays_and_what_is_not_goes() {
+    fn blobs_that_are_read_stay_cached() {
         let blobs = Blobs::default();
         let page = vec![7; 100 << 10];
         for n in 0..2_000 {

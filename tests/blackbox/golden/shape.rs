@@ -120,7 +120,7 @@ pub(super) fn told(parts: &[Part]) -> String {
 }
 
 #[test]
-fn what_repeats_is_told_once() {
+fn repeated_parts_are_folded() {
     let text = "f:{\"messageId\":\"m\"}\n0:\"a\"\n0:\"b\"\n9:{\"toolCallId\":\"c\",\"toolName\":\"search\",\"args\":{}}\n\
                 a:{\"toolCallId\":\"c\",\"result\":[]}\n9:{\"toolCallId\":\"d\",\"toolName\":\"search\",\"args\":{\"q\":1}}\n\
                 a:{\"toolCallId\":\"d\",\"result\":[]}\nd:{\"usage\":{\"promptTokens\":1}}\n";

@@ -96,7 +96,7 @@ fn known() -> (Arc<Counted>, AccessCache) {
 }
 
 #[tokio::test]
-async fn what_is_there_and_what_is_not_is_read_once() {
+async fn known_and_unknown_keys_are_read_once() {
     let (storage, known) = known();
     let project = sample_project("acme");
     storage.add(project.clone()).await.expect("the project is added");

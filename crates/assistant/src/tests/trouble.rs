@@ -49,7 +49,7 @@ async fn a_longer_one_is_told_with_what_to_do() {
 }
 
 #[tokio::test]
-async fn what_breaks_off_is_not_an_answer() {
+async fn a_broken_off_reply_is_stored_without_an_answer() {
     let fixture = TestAssistant::new();
     fixture.model.replies(Reply::text("Five t").cut(Kind::Overloaded { retry_after: None }));
     let told = fixture.ask(QUESTION).await;

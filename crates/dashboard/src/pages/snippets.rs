@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_chosen_is_in_each_body() {
+    fn each_snippet_has_the_chosen_options() {
         let mut call = sample("How?");
         call.options.insert("filter".to_owned(), json!({ "version": "v2" }));
         for text in [call.curl(), call.typescript(), call.widget()] {

@@ -125,7 +125,7 @@ async fn the_reply_of_a_chat_that_resumes_goes_on_alone_and_waits_to_be_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_comes_back_to_is_dropped_in_the_end() {
+async fn an_abandoned_reply_is_dropped_after_the_patience() {
     let fixture = Fixture::new();
     assert!(fixture.resumes("chat").is_none());
     let (reader, model) = fixture.asks("chat");

@@ -141,7 +141,7 @@ fn joined(events: &[StreamEvent]) -> Vec<StreamEvent> {
 }
 
 #[test]
-fn nothing_is_asked_for_that_nobody_reads() {
+fn the_model_is_not_polled_ahead_of_its_readers() {
     let script = Script::default();
     let (_running, _reader) = script.begins();
     script.says(delta(1, "a"));
@@ -173,7 +173,7 @@ fn whoever_waits_asks_again_when_another_leaves() {
 }
 
 #[test]
-fn one_who_does_not_read_holds_up_nobody() {
+fn a_slow_reader_does_not_delay_others() {
     let script = Script::default();
     let (reply, slow) = script.begins();
     let (mut slow, mut quick) = (Client::new(slow), Client::new(reply.join()));

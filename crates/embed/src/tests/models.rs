@@ -188,8 +188,8 @@ fn a_transformer_in_eight_bits_says_what_one_in_full_says() {
         ("the key the key the key the key the key the key the key", &[2, 9, 8, 9, 8, 9, 8, 9, 8, 9, 8, 3]),
     ] {
         let quick = block_on(model.embed(&[text], Role::Passage)).expect("a vector").remove(0);
-        let alike: f32 = quick.iter().zip(&plainly(tokens)).map(|(a, b)| a * b).sum();
-        assert!(alike > 0.99, "{text}: {alike}");
+        let similarity: f32 = quick.iter().zip(&plainly(tokens)).map(|(a, b)| a * b).sum();
+        assert!(similarity > 0.99, "{text}: {similarity}");
     }
 }
 

@@ -95,7 +95,7 @@ async fn the_101st_job_of_an_hour_is_refused_until_one_falls_out_of_it() {
 }
 
 #[tokio::test]
-async fn one_of_something_is_said_as_one() {
+async fn counts_of_one_are_worded_in_the_singular() {
     let mut fixture = TestApi::new().await;
     fixture.limit_jobs(JobLimits { creates_per_hour: 1, messages_per_hour: 1 });
     let job = created(&fixture).await;

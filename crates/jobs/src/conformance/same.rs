@@ -55,13 +55,13 @@ pub(super) async fn same_history(store: Arc<dyn Store>, seed: u64, steps: usize)
 /// A result, without what may differ between stores.
 fn described(written: Result<WriteOutcome, WriteError>) -> String {
     match written {
-        Ok(WriteOutcome { job, repeat, quota_status }) => format!("{job:?} {repeat} {quota_status:?}"),
+        Ok(WriteOutcome { job, row, repeat, quota_status }) => format!("{job:?} {row:?} {repeat} {quota_status:?}"),
         Err(WriteError::Store(_)) => "a failure".to_owned(),
         Err(error) => format!("{error:?}"),
     }
 }
 
-fn alike<T: PartialEq + std::fmt::Debug>(what: &str, store: &T, twin: &T) -> Result<(), String> {
+fn check_equal<T: PartialEq + std::fmt::Debug>(what: &str, store: &T, twin: &T) -> Result<(), String> {
     if store == twin { Ok(()) } else { Err(format!("{what}\nstore: {store:?}\ntwin:  {twin:?}")) }
 }
 
@@ -73,7 +73,7 @@ impl Pair {
             7 => {
                 self.now = self.now.plus(draws.seconds(40));
                 let (store, twin) = (self.store.next_due(self.now).await, self.twin.next_due(self.now).await);
-                alike("next due", &store.expect("the store answers"), &twin.expect("the twin answers"))
+                check_equal("next due", &store.expect("the store answers"), &twin.expect("the twin answers"))
             }
             8 => self.prune(draws).await,
             _ => self.change(draws).await,
@@ -101,7 +101,7 @@ impl Pair {
         let (row, entries) = state::create(job, say("hello"));
         let guards = self.guards(draws);
         let store = described(self.store.create(row.clone(), entries.clone(), guards.clone()).await);
-        alike("create", &store, &described(self.twin.create(row, entries, guards).await))
+        check_equal("create", &store, &described(self.twin.create(row, entries, guards).await))
     }
 
     fn guards(&self, draws: &mut Draws) -> WriteGuards {
@@ -119,7 +119,7 @@ impl Pair {
         let decide = lease("node", self.now.plus(Duration::from_secs(1) + draws.seconds(60)));
         let store = self.store.claim(request, Arc::clone(&decide)).await.expect("the store answers");
         let twin = self.twin.claim(request, decide).await.expect("the twin answers");
-        alike("claim", &store, &twin)
+        check_equal("claim", &store, &twin)
     }
 
     async fn any(&self, draws: &mut Draws) -> JobId {
@@ -153,11 +153,11 @@ impl Pair {
         if draws.below(2) == 0 {
             let described = |row: Result<Row, WriteError>| row.map_err(|error| format!("{error:?}"));
             let store = described(self.store.hold(id, now, Arc::clone(&decide)).await);
-            return alike("hold", &store, &described(self.twin.hold(id, now, decide).await));
+            return check_equal("hold", &store, &described(self.twin.hold(id, now, decide).await));
         }
         let guards = self.guards(draws);
         let store = described(self.store.change(id, guards.clone(), Arc::clone(&decide)).await);
-        alike("change", &store, &described(self.twin.change(id, guards, decide).await))
+        check_equal("change", &store, &described(self.twin.change(id, guards, decide).await))
     }
 
     async fn prune(&mut self, draws: &mut Draws) -> Result<(), String> {
@@ -174,7 +174,7 @@ impl Pair {
             }
             totals.push((entries, jobs));
         }
-        alike("prune", &totals[0], &totals[1])
+        check_equal("prune", &totals[0], &totals[1])
     }
 
     async fn compare_all(&self) {

@@ -452,7 +452,7 @@ async fn who_waits_for_a_job_is_sent_away_when_the_process_goes_down() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_over_is_forgotten_when_its_time_has_come() {
+async fn ended_jobs_are_pruned_after_their_retention() {
     let world = World::with(&["done", "done"]);
     let job = world.submit(None).await;
     world.reaches(&job, JobStatus::Completed).await;

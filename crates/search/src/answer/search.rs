@@ -11,7 +11,7 @@ use crate::rank::question::Question;
 use crate::rank::ranking::{Search, ignored_links};
 use crate::rank::settings::{SHIPPED, Settings};
 use crate::text::lexicon::Lexicon;
-use crate::vectors::alike::Similarities;
+use crate::vectors::similarity::Similarities;
 
 impl Snapshot {
     /// The best passages for a question, best first, one a page. Empty when nothing fits, nothing is indexed, or the
@@ -40,11 +40,11 @@ impl Snapshot {
     /// As `find`, with other settings than the shipped ones.
     #[doc(hidden)]
     pub async fn find_with(&self, query: &Query, settings: &Settings) -> Vec<Passage> {
-        let alike = match &query.after {
+        let similarity = match &query.after {
             Some(after) => self.similarities(&format!("{} {after}", query.text), query.asker).await,
             None => self.similarities(&query.text, query.asker).await,
         };
-        search(self, query, settings, alike.as_ref()).unwrap_or_else(|error| {
+        search(self, query, settings, similarity.as_ref()).unwrap_or_else(|error| {
             tracing::error!(error = &error as &dyn std::error::Error, "search failed");
             Vec::new()
         })
@@ -74,11 +74,11 @@ fn search(
     snapshot: &Snapshot,
     query: &Query,
     settings: &Settings,
-    alike: Option<&Similarities>,
+    similarity: Option<&Similarities>,
 ) -> tantivy::Result<Vec<Passage>> {
     let (without, unlinked) = ignored_links(snapshot, settings)?;
     let Some(mut search) = Search::new(snapshot, query, settings, &without, unlinked)? else { return Ok(Vec::new()) };
-    let ranked = search.ranked(alike)?;
+    let ranked = search.ranked(similarity)?;
     ResultSelection::new(&search).passages(ranked, query.limit)
 }
 

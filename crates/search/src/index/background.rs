@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_on_the_way_is_heard_by_who_waits() {
+    fn progress_of_a_background_thread_reaches_the_waiting_one() {
         let here = std::thread::current().id();
         let mut received = Vec::new();
         let work = |tell: &mut dyn FnMut(u32)| {

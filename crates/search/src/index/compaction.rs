@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_count_goes_when_it_is_worth_it() {
+    fn deleted_documents_are_compacted_above_a_share() {
         assert_eq!(due_of(&sizes(&[(70_000, 5_000), (10, 0)]), &BACKGROUND), None);
         assert_eq!(due_of(&sizes(&[(70_000, 9_000), (10, 0)]), &BACKGROUND), Some(vec![0]));
         assert_eq!(due_of(&sizes(&[(10, 9)]), &BACKGROUND), None);

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_targets_is_kept_small() {
+    fn the_cache_of_targets_is_bounded() {
         let mut mentions = Mentions::default();
         for number in 0..2 * MOST_KNOWN + 1 {
             mentions.targets("a.md", "a", &format!("/{number}"));

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_said_makes_no_segment() {
+    fn an_empty_writer_makes_no_segment() {
         let writer = SegmentWriter::new(&Fields::new()).expect("a writer");
         assert!(writer.finish(&Vocabulary::default()).expect("finished").is_none());
     }

@@ -20,7 +20,7 @@ use crate::rank::asked_language::PagesByLanguage;
 use crate::rank::corpus_stats::{CorpusStats, NO_PAGE, Opened, Renewed};
 use crate::source::Skipped;
 use crate::text::synonyms::Synonyms;
-use crate::vectors::placement::Placement;
+use crate::vectors::section_vectors::SectionVectors;
 use crate::vectors::store::VectorStore;
 
 /// One state of an index. Never changes; a newer state is another snapshot.
@@ -30,7 +30,7 @@ pub struct Snapshot {
     open: Option<Open>,
     tables: Tables,
     pub(crate) vectors: Arc<VectorStore>,
-    pub(crate) placed: ArcSwapOption<Placement>,
+    pub(crate) placed: ArcSwapOption<SectionVectors>,
 }
 
 struct Open {

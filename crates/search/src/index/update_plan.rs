@@ -208,7 +208,7 @@ impl Plan {
             let may_hold = (known.is_some() && same_layout) || plan.layout.holds_pages(&file.path);
             match known {
                 Some(known) if may_hold => {
-                    let same = same_layout || plan.is_read_alike(known, &old.site.reading, &site.reading);
+                    let same = same_layout || plan.is_read_equally(known, &old.site.reading, &site.reading);
                     plan.compare(listing, file, known, same);
                 }
                 Some(gone) => plan.remove(gone),
@@ -232,14 +232,14 @@ impl Plan {
     }
 
     /// Whether the new layout reads an unchanged file in the same way as before.
-    fn is_read_alike(&self, known: &ManifestFile, before: &ReadFingerprint, now: &ReadFingerprint) -> bool {
+    fn is_read_equally(&self, known: &ManifestFile, before: &ReadFingerprint, now: &ReadFingerprint) -> bool {
         !known.front_matter_affects_place
             && now.is_same(before, &known.path)
             && known.place == self.layout.place(&known.path)
     }
 
-    fn compare(&mut self, listing: &Listing<'_>, file: &SourceFile, known: &ManifestFile, is_read_alike: bool) {
-        let same = is_read_alike
+    fn compare(&mut self, listing: &Listing<'_>, file: &SourceFile, known: &ManifestFile, is_read_equally: bool) {
+        let same = is_read_equally
             && known.blob == file.blob
             && (known.skipped != Some(SkipReason::SetAside) || listing.is_set_aside(file))
             && known.included.iter().all(|(path, blob)| listing.blob(path) == blob);

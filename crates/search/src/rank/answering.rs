@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_rise_is_shared() {
+    fn rising_scores_are_averaged() {
         assert_eq!(falling(&[0.8, 0.4, 0.6, 0.1]), [0.8, 0.5, 0.5, 0.1]);
         assert_eq!(falling(&[0.25, 0.5, 0.75]), [0.5, 0.5, 0.5]);
         assert_eq!(falling(&[]), Vec::<f32>::new());

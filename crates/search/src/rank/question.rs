@@ -266,7 +266,7 @@ impl Building<'_> {
             return Ok(());
         }
         let Some(most) = spelling::max_edits(&asked) else { return Ok(()) };
-        for (known, max_edits) in self.lexicon.alike(&asked, most, MOST_GUESSES)? {
+        for (known, max_edits) in self.lexicon.similar(&asked, most, MOST_GUESSES)? {
             self.form(word, &known, SLIP[max_edits.clamp(1, SLIP.len()) - 1], MatchReason::Slip);
             word.certainty =
                 (1.0 - CERTAINTY_LOSS_PER_TYPO * max_edits as f32 / asked.chars().count() as f32).max(LEAST_SURE);

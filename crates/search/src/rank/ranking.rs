@@ -27,7 +27,7 @@ use crate::rank::score_accumulator::{ScoreAccumulator, rarity, sum_of};
 use crate::rank::settings::Settings;
 use crate::rank::variants::WantedVariant;
 use crate::text::lexicon::Lexicon;
-use crate::vectors::alike::Similarities;
+use crate::vectors::similarity::Similarities;
 
 /// Maximum number of sections, and of pages found by the score of the whole page, that become candidates.
 const MOST_SECTIONS: usize = 500;
@@ -116,7 +116,7 @@ impl<'s> Search<'s> {
     }
 
     /// The matching pages, best first.
-    pub(crate) fn ranked(&mut self, alike: Option<&Similarities>) -> tantivy::Result<Vec<Candidate>> {
+    pub(crate) fn ranked(&mut self, similarity: Option<&Similarities>) -> tantivy::Result<Vec<Candidate>> {
         let LookupScores { sections, pages, found } = self.lookup.scores_of(&self.question)?;
         let once = self.lookup.settings.variants_once > 0.0;
         if self.wanted.is_untold {
@@ -135,8 +135,8 @@ impl<'s> Search<'s> {
         for page in self.best_pages(&pages, &mut allowed) {
             candidates.of(page);
         }
-        if let Some(alike) = alike {
-            self.add_nearest(&mut candidates, alike, &sections, &mut allowed)?;
+        if let Some(similarity) = similarity {
+            self.add_nearest(&mut candidates, similarity, &sections, &mut allowed)?;
         }
         let mut ranked = candidates.found;
         self.keep_phrases(&mut ranked)?;
@@ -154,7 +154,7 @@ impl<'s> Search<'s> {
             let by_kind = by_kind * self.demote_by_section_kind(candidate, &asks);
             // Vector similarity already separates pages that explain from lists; weighting by kind as well makes the
             // order worse.
-            candidate.kind_counts = if alike.is_some() { 1.0 } else { by_kind };
+            candidate.kind_counts = if similarity.is_some() { 1.0 } else { by_kind };
             candidate.score *= nearness(self.query.near.as_deref(), page.map_or("", |page| &page.path));
             candidate.score *= self.fitness(candidate.number);
             candidate.score *= candidate.kind_counts;
@@ -172,8 +172,8 @@ impl<'s> Search<'s> {
         ranked.iter_mut().for_each(|candidate| candidate.score /= candidate.kind_counts);
         self.weighed(sections.rarities()).judge(&mut ranked);
         ranked.iter_mut().for_each(|candidate| candidate.score *= candidate.kind_counts);
-        if let Some(alike) = alike {
-            ranked = self.fuse(ranked, alike)?;
+        if let Some(similarity) = similarity {
+            ranked = self.fuse(ranked, similarity)?;
         }
         falling_scores(&mut ranked);
         Ok(ranked)

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_noted_again_takes_no_others_place() {
+    fn repeated_scores_of_a_document_use_one_slot() {
         let tables = Arc::default();
         let mut scores = ScoreAccumulator::new(2, 2, 1.2, &tables);
         (0..9).for_each(|_| scores.add_scores(1, [(0, 0.0)], None));

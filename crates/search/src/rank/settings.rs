@@ -82,14 +82,14 @@ settings! {
     leads = 0.6,
     outdated = 0.7,
     /// Weight of vector similarity for a question of five words; the rest is the weight of word scores.
-    alike = 0.45,
+    similarity = 0.45,
     /// How much the weight of vector similarity grows with the number of words: a factor on its natural logarithm.
-    alike_slope = 0.1,
+    similarity_slope = 0.1,
     /// Weight of vector similarity to the best answer so far, relative to similarity to the question.
-    alike_best = 0.7,
+    similarity_best = 0.7,
     /// Gain of the page with the most links to it where vectors are used, in standard deviations: `linked` adds nothing
     /// to a page that was not found by words.
-    alike_linked = 0.08,
+    similarity_linked = 0.08,
     /// Whether copies are shown once.
     copies_once = 1.0,
     /// Whether only one of a page's variants in several versions and languages takes part.

@@ -3,7 +3,7 @@
 use super::{Docs, Site, question};
 
 #[test]
-fn what_explains_comes_before_reference_and_changes() {
+fn guides_rank_before_reference_and_changelogs() {
     let site = Site::of(&Docs::of(&[
         (
             "a-api.md",

@@ -104,7 +104,7 @@ impl<'s> Lexicon<'s> {
 
     /// The known words within an edit distance of `max_edits` that begin with the same letter, each with its distance: only
     /// those at the smallest distance found, the most frequent first.
-    pub(crate) fn alike(&self, word: &str, max_edits: usize, most: usize) -> tantivy::Result<Vec<(String, usize)>> {
+    pub(crate) fn similar(&self, word: &str, max_edits: usize, most: usize) -> tantivy::Result<Vec<(String, usize)>> {
         let letters: Vec<char> = word.chars().collect();
         let Some(first) = letters.first() else { return Ok(Vec::new()) };
         let mut found: Vec<(usize, String, DocFreqByField)> = Vec::new();

@@ -40,7 +40,7 @@ pub struct EmbedSummary {
     /// Texts that were embedded in this run.
     pub embedded: usize,
     /// Whether another process or thread is embedding, so that nothing was done.
-    pub elsewhere: bool,
+    pub is_embedding_elsewhere: bool,
 }
 
 /// A section without a vector.
@@ -58,7 +58,9 @@ pub(crate) fn embed(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<EmbedSummary, SearchError> {
     let Some(embedder) = store.embedder() else { return Ok(EmbedSummary::default()) };
-    let Some(turn) = store.embedding()? else { return Ok(EmbedSummary { elsewhere: true, ..EmbedSummary::default() }) };
+    let Some(turn) = store.embedding()? else {
+        return Ok(EmbedSummary { is_embedding_elsewhere: true, ..EmbedSummary::default() });
+    };
     store.refresh()?;
     let stamps = stamps(snapshot);
     let mut work = Work { store, turn: &turn, embedder: &**embedder, made: Vec::new(), embedded: 0 };
@@ -86,7 +88,7 @@ pub(crate) fn embed(
     if total > 0 && wanted() {
         progress(Progress { stage: Stage::Embedding, done: total, total });
     }
-    Ok(EmbedSummary { sections: sections.len(), embedded, elsewhere: false })
+    Ok(EmbedSummary { sections: sections.len(), embedded, is_embedding_elsewhere: false })
 }
 
 struct Work<'w> {

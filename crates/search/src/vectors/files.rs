@@ -94,7 +94,7 @@ impl VectorFile {
         QuantizedI8 { scale: self.scales[row], numbers: self.row(row).to_vec() }
     }
 
-    fn alike(&self, with: &QuantizedI16, row: usize) -> f32 {
+    fn similarity(&self, with: &QuantizedI16, row: usize) -> f32 {
         if self.dimensions != with.numbers.len() {
             return 0.0;
         }
@@ -225,20 +225,20 @@ impl Vectors {
     /// Similarity of each vector to `with`, -1 to 1, by vector number; 0 for vectors of another length.
     pub(crate) fn compare(&self, with: &QuantizedI16) -> Vec<f32> {
         let files = self.files.iter();
-        files.flat_map(|file| (0..file.heads.len()).map(|row| file.alike(with, row))).collect()
+        files.flat_map(|file| (0..file.heads.len()).map(|row| file.similarity(with, row))).collect()
     }
 
     /// Like `compare`, for some vectors only, given by ascending numbers.
     pub(crate) fn compare_some(&self, with: &QuantizedI16, rising: &[u32]) -> Vec<f32> {
-        let mut alike = Vec::with_capacity(rising.len());
+        let mut similarity = Vec::with_capacity(rising.len());
         let (mut rest, mut first) = (rising, 0);
         for file in &self.files {
             let of_file = rest.partition_point(|number| (*number as usize) < first + file.heads.len());
             let (here, further) = rest.split_at(of_file);
-            alike.extend(here.iter().map(|number| file.alike(with, *number as usize - first)));
+            similarity.extend(here.iter().map(|number| file.similarity(with, *number as usize - first)));
             (rest, first) = (further, first + file.heads.len());
         }
-        alike
+        similarity
     }
 
     /// The vector with a number, scaled to length one, to compare others with; `None` when it does not exist or is
@@ -302,9 +302,13 @@ mod tests {
     fn a_question_is_as_alike_as_its_vector_is() {
         let bytes = VectorFile::bytes_of("mine", &[embedded(1, &[0.6, 0.8, 0.0]), embedded(2, &[0.0, -1.0, 0.0])]);
         let vectors = read(&bytes, "mine").expect("vectors");
-        let alike = vectors.compare(&QuantizedI16::of(&[0.0, 1.0, 0.0]));
-        assert!((alike[0] - 0.8).abs() < 0.005 && (alike[1] + 1.0).abs() < 0.005, "{alike:?}");
-        assert_eq!(vectors.compare(&QuantizedI16::of(&[1.0])), [0.0, 0.0], "vectors of another length are not alike");
+        let similarity = vectors.compare(&QuantizedI16::of(&[0.0, 1.0, 0.0]));
+        assert!((similarity[0] - 0.8).abs() < 0.005 && (similarity[1] + 1.0).abs() < 0.005, "{similarity:?}");
+        assert_eq!(
+            vectors.compare(&QuantizedI16::of(&[1.0])),
+            [0.0, 0.0],
+            "vectors of another length are not similarity"
+        );
         assert_eq!(vectors.compare(&QuantizedI16::of(&[])), [0.0, 0.0]);
     }
 
@@ -317,8 +321,8 @@ mod tests {
         let first = file(&[embedded(1, &[3.0, 4.0]), embedded(2, &[0.0, 2.0])]);
         let vectors = Vectors { files: vec![first, file(&[embedded(3, &[0.6, 0.8]), embedded(4, &[0.0, 0.0])])] };
         let third = vectors.direction(2).expect("it has one");
-        let alike = vectors.compare_some(&third, &[1, 2]);
-        assert!((alike[0] - 1.6).abs() < 0.02 && (alike[1] - 1.0).abs() < 0.01, "{alike:?}");
+        let similarity = vectors.compare_some(&third, &[1, 2]);
+        assert!((similarity[0] - 1.6).abs() < 0.02 && (similarity[1] - 1.0).abs() < 0.01, "{similarity:?}");
         let first = vectors.direction(0).expect("it has one");
         assert!((vectors.compare_some(&first, &[2])[0] - 1.0).abs() < 0.01, "a direction has no length");
         assert!(vectors.direction(3).is_none() && vectors.direction(4).is_none());

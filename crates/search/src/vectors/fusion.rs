@@ -19,14 +19,14 @@ use crate::rank::allowed::Allowed;
 use crate::rank::lookup::documents_of;
 use crate::rank::ranking::{Candidate, Candidates, Search};
 use crate::rank::score_accumulator::ScoreAccumulator;
-use crate::vectors::alike::Similarities;
+use crate::vectors::similarity::Similarities;
 
 /// How many of the pages found by words are ranked by words and similarity together.
 const TOGETHER: usize = 50;
 /// Maximum number of pages added for their similarity, and their minimum similarity: some page is always the nearest,
 /// even when none has to do with the question.
 const MOST_NEAREST: usize = 50;
-const LEAST_ALIKE: f32 = 0.2;
+const LEAST_SIMILARITY: f32 = 0.2;
 /// Number of words in a question for which similarity weighs exactly `Settings::alike`.
 const USUAL_WORDS: f32 = 5.0;
 
@@ -35,15 +35,15 @@ impl<'s> Search<'s> {
     pub(crate) fn add_nearest(
         &self,
         candidates: &mut Candidates,
-        alike: &Similarities,
+        similarity: &Similarities,
         sections: &ScoreAccumulator,
         allowed: &mut Allowed<'_>,
     ) -> tantivy::Result<()> {
-        for page in alike.nearest(MOST_NEAREST, LEAST_ALIKE, |page| allowed.is_allowed(page)) {
+        for page in similarity.nearest(MOST_NEAREST, LEAST_SIMILARITY, |page| allowed.is_allowed(page)) {
             let Some(candidate) = candidates.of(page) else { continue };
             candidate.is_near = true;
             if candidate.sections.is_empty() {
-                candidate.sections = self.documents_of(candidate, alike)?;
+                candidate.sections = self.documents_of(candidate, similarity)?;
                 candidate.sections.iter_mut().for_each(|(score, number)| *score = sections.score(*number));
                 candidate.sections.sort_by(|a, b| b.0.total_cmp(&a.0));
             }
@@ -52,29 +52,29 @@ impl<'s> Search<'s> {
     }
 
     /// Combines word scores and similarities, for the best pages by either. The other pages rank after these.
-    pub(crate) fn fuse(&self, ranked: Vec<Candidate>, alike: &Similarities) -> tantivy::Result<Vec<Candidate>> {
+    pub(crate) fn fuse(&self, ranked: Vec<Candidate>, similarity: &Similarities) -> tantivy::Result<Vec<Candidate>> {
         let share = self.share_of_likeness();
         let asks = self.asks();
         let (mut fused, mut rest) = (Vec::new(), Vec::new());
         for (rank, candidate) in ranked.into_iter().enumerate() {
             if rank < TOGETHER || candidate.is_near { fused.push(candidate) } else { rest.push(candidate) }
         }
-        let likeness: Vec<_> = fused.iter().map(|candidate| alike.of_page(candidate.number)).collect();
+        let likeness: Vec<_> = fused.iter().map(|candidate| similarity.of_page(candidate.number)).collect();
         let words: Vec<_> = fused.iter().map(|candidate| Some(candidate.score)).collect();
-        let gain = |page: u32| self.lookup.settings.alike_linked * self.linked(page);
+        let gain = |page: u32| self.lookup.settings.similarity_linked * self.linked(page);
         let words = standard_scores(&words);
         let words: Vec<f32> = words.iter().zip(&fused).map(|(words, page)| words + gain(page.number)).collect();
         score(&mut fused, &words, &likeness, share);
         for (candidate, likeness) in fused.iter_mut().zip(&likeness) {
             if let Some(likeness) = likeness {
-                let beyond_chance = ((likeness - LEAST_ALIKE) / (1.0 - LEAST_ALIKE)).clamp(0.0, 1.0);
+                let beyond_chance = ((likeness - LEAST_SIMILARITY) / (1.0 - LEAST_SIMILARITY)).clamp(0.0, 1.0);
                 candidate.answers += (1.0 - candidate.answers) * share * beyond_chance;
             }
-            self.order_sections(candidate, alike, share)?;
+            self.order_sections(candidate, similarity, share)?;
         }
         if let Some(best) = self.best_section(&fused)? {
             let pages: Vec<u32> = fused.iter().map(|candidate| candidate.number).collect();
-            let likeness = alike.with_feedback(best, self.lookup.settings.alike_best, &pages);
+            let likeness = similarity.with_feedback(best, self.lookup.settings.similarity_best, &pages);
             if likeness.iter().any(Option::is_some) {
                 score(&mut fused, &words, &likeness, share);
             }
@@ -103,12 +103,12 @@ impl<'s> Search<'s> {
     fn share_of_likeness(&self) -> f32 {
         let settings = self.lookup.settings;
         let words = self.asked.count_ones().max(1) as f32;
-        (settings.alike + settings.alike_slope * (words / USUAL_WORDS).ln()).clamp(0.0, 1.0)
+        (settings.similarity + settings.similarity_slope * (words / USUAL_WORDS).ln()).clamp(0.0, 1.0)
     }
 
     /// Sorts the sections by word score and similarity together, best first.
-    fn order_sections(&self, candidate: &mut Candidate, alike: &Similarities, share: f32) -> tantivy::Result<()> {
-        for (_, number) in self.documents_of(candidate, alike)? {
+    fn order_sections(&self, candidate: &mut Candidate, similarity: &Similarities, share: f32) -> tantivy::Result<()> {
+        for (_, number) in self.documents_of(candidate, similarity)? {
             if candidate.sections.iter().all(|(_, known)| *known != number) {
                 candidate.sections.push((0.0, number));
             }
@@ -117,8 +117,8 @@ impl<'s> Search<'s> {
         let mut worth = Vec::with_capacity(candidate.sections.len());
         for (score, number) in &candidate.sections {
             let section = SectionId { page: self.page_id(candidate.number), section: self.ordinal(*number)? };
-            let alike = alike.of(section).unwrap_or_default();
-            worth.push(((1.0 - share) * score / best + share * alike, (*score, *number)));
+            let similarity = similarity.of(section).unwrap_or_default();
+            worth.push(((1.0 - share) * score / best + share * similarity, (*score, *number)));
         }
         worth.sort_by(|a, b| b.0.total_cmp(&a.0));
         candidate.sections = worth.into_iter().map(|(_, section)| section).collect();
@@ -130,10 +130,13 @@ impl<'s> Search<'s> {
     }
 
     /// The most similar sections of a page: their similarities and document numbers.
-    fn documents_of(&self, candidate: &Candidate, alike: &Similarities) -> tantivy::Result<Vec<(f32, usize)>> {
+    fn documents_of(&self, candidate: &Candidate, similarity: &Similarities) -> tantivy::Result<Vec<(f32, usize)>> {
         let all = documents_of(self.lookup.searcher, &self.snapshot.fields, self.page_id(candidate.number), SECTION)?;
         let number = |section: SectionId| Some(self.snapshot.stats.document(*all.get(section.section as usize)?));
-        Ok(alike.best(candidate.number).filter_map(|(alike, section)| Some((alike, number(section)?))).collect())
+        Ok(similarity
+            .best(candidate.number)
+            .filter_map(|(similarity, section)| Some((similarity, number(section)?)))
+            .collect())
     }
 }
 

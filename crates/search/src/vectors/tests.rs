@@ -106,16 +106,16 @@ fn a_section_is_embedded_once_wherever_its_page_goes() {
     let embedder = Watched::named("a");
     let index = open(&dir, &embedder);
     update(&index, &[KEYS, HOOKS]);
-    assert_eq!(embed(&index), EmbedSummary { sections: 3, embedded: 3, elsewhere: false });
+    assert_eq!(embed(&index), EmbedSummary { sections: 3, embedded: 3, is_embedding_elsewhere: false });
     assert_eq!(embed(&index).embedded, 0, "nothing is left to do");
 
     let changed = ("keys.md", "# Keys\n\nRotate keys weekly.\n\n## Expiry\n\nKeys expire after ninety days.\n");
     update(&index, &[changed, HOOKS]);
-    assert_eq!(embed(&index), EmbedSummary { sections: 3, embedded: 1, elsewhere: false });
+    assert_eq!(embed(&index), EmbedSummary { sections: 3, embedded: 1, is_embedding_elsewhere: false });
     update(&index, &[("moved/keys.md", changed.1), HOOKS]);
     assert_eq!(embed(&index).embedded, 0, "the same sections on another page");
     update(&index, &[HOOKS]);
-    assert_eq!(embed(&index), EmbedSummary { sections: 1, embedded: 0, elsewhere: false });
+    assert_eq!(embed(&index), EmbedSummary { sections: 1, embedded: 0, is_embedding_elsewhere: false });
     assert_eq!(embedder.sections.load(Ordering::Relaxed), 4);
 }
 
@@ -274,7 +274,7 @@ fn what_is_about_the_same_as_the_best_answer_comes_before_what_only_sounds_alike
     let paths = |found: &[(String, f32)]| found.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>();
     assert_eq!(paths(&found), ["rotation", "renewal", "crop"]);
     let mut by_question_alone = Settings::default();
-    by_question_alone.set("alike_best", 0.0).expect("there is one");
+    by_question_alone.set("similarity_best", 0.0).expect("there is one");
     let before = found_with(&by_question_alone);
     assert_eq!(paths(&before), ["rotation", "crop", "renewal"]);
     let sum = |found: &[(String, f32)]| found.iter().map(|(_, score)| score).sum::<f32>();
@@ -327,7 +327,7 @@ fn vectors_of_an_index_that_was_built_anew_are_not_taken_for_others() {
     let index = open(&dir, &embedder);
     update(&index, &[HOOKS]);
     assert_eq!(found(&index, "keys"), by_words(&index, "keys"), "its one page has no vector");
-    assert_eq!(embed(&index), EmbedSummary { sections: 1, embedded: 1, elsewhere: false });
+    assert_eq!(embed(&index), EmbedSummary { sections: 1, embedded: 1, is_embedding_elsewhere: false });
 }
 
 #[test]

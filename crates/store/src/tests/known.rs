@@ -34,7 +34,7 @@ async fn a_row_that_was_written_here_is_known() {
 }
 
 #[tokio::test]
-async fn what_others_write_is_noticed_and_then_read() {
+async fn writes_of_another_process_invalidate_the_cache() {
     let database = TemporaryDatabase::new();
     let (server, other) = (database.open(), database.open());
     create(&server, sample_job(1), open_gate()).await.expect("a job is created");

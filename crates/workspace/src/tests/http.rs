@@ -142,7 +142,7 @@ fn without_the_right_token_nothing_opens() {
 }
 
 #[tokio::test]
-async fn one_callers_token_does_not_open_for_another() {
+async fn a_fetch_is_not_shared_with_callers_without_its_token() {
     let Hosted { world, server, remote: friend } = &hosted();
     let stranger = Remote::new(server.url("docs.git"));
     let (first, second) = tokio::join!(world.mirrors.fetch(friend), world.mirrors.fetch(&stranger));

@@ -259,7 +259,7 @@ fn a_lock_left_by_another_program_ends_in_an_error_and_a_retry_succeeds() {
 }
 
 #[test]
-fn one_of_many_pushers_wins() {
+fn of_concurrent_pushes_one_succeeds() {
     let world = World::new();
     let mirror = world.fetched();
     let threads: Vec<_> = (0..8)

@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_said_becomes_what_to_do() {
+    fn the_stderr_of_ssh_is_classified() {
         let remote = Remote::new("git@example.com:docs");
         let sorted = |stderr: &str| classify_stderr(&remote, ServiceKind::Receive, stderr).unwrap();
         assert!(classify_stderr(&remote, ServiceKind::Receive, "\n \n").is_none());

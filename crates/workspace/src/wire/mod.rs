@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_broke_first_is_what_counts() {
+    fn the_first_failure_of_a_session_is_kept() {
         let session = WireSession::new(Duration::from_secs(600));
         let _ = session.fail(WireFailure::Network("cut".to_owned()));
         let _ = session.fail(WireFailure::Garbled("half a line".to_owned()));

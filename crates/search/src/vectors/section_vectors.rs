@@ -11,7 +11,7 @@ const ENOUGH: f32 = 0.9;
 
 /// Which vector belongs to which section of one snapshot.
 #[derive(Debug)]
-pub(crate) struct Placement {
+pub(crate) struct SectionVectors {
     pub(crate) vectors: Arc<Vectors>,
     /// By vector number: its section and the number of its page, when they are in the snapshot and no later vector
     /// replaces it.
@@ -20,7 +20,7 @@ pub(crate) struct Placement {
     pub(crate) rows: HashMap<SectionId, u32>,
 }
 
-impl Placement {
+impl SectionVectors {
     /// `numbers`: page numbers of the snapshot by page id. `stamps`: by page id, the stamp that vectors of the page's
     /// current text have.
     pub(crate) fn new(vectors: Arc<Vectors>, numbers: &HashMap<u64, u32>, stamps: &HashMap<u64, u64>) -> Self {

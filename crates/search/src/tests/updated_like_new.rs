@@ -72,15 +72,15 @@ fn text(page: usize, words: &[usize], includes: bool) -> String {
     if includes {
         text.push_str("import Shared from '/snippets/shared.mdx'\n");
     }
-    let alike = page % 3;
-    let _ = write!(text, "\nUnlike{alike} and so on.\n");
+    let group = page % 3;
+    let _ = write!(text, "\nUnlike{group} and so on.\n");
     for (section, words) in words.chunks(3).enumerate() {
         let words: Vec<&str> = words.iter().map(|word| WORDS[*word]).collect();
         let called = [&words[..1].repeat(page % 4 + 1), &words[1..]].concat().join(" ");
         let linked = file((page + section) % PAGES).replace(".mdx", "");
         let _ = write!(
             text,
-            "\n## Part {section} {}\n\n{}, says {alike}. [{called}](/{linked})\n",
+            "\n## Part {section} {}\n\n{}, says {group}. [{called}](/{linked})\n",
             words[0],
             words.join(" ")
         );
