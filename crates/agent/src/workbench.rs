@@ -1,6 +1,6 @@
 //! The files as tools access them, with all rules applied.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -219,6 +219,7 @@ impl Workbench<'_> {
         let tree = self.tree();
         let written: Vec<(&str, Option<Vec<u8>>)> =
             changes.iter().map(|change| (change.path(), change.bytes_after(tree))).collect();
+        check_letter_case(tree, &written)?;
         let writable = Writable::new(self.files.base(), &self.context.allowances);
         let refusals: Vec<Refusal> =
             written.iter().filter_map(|(path, bytes)| writable.check(path, bytes.as_deref()).err()).collect();
@@ -363,4 +364,21 @@ pub(crate) fn cut(mut text: String) -> String {
     text.truncate(end);
     text.push_str(&format!("\n… {left} more lines; ask for less at a time"));
     text
+}
+/// Refuses new files whose path differs from another's in letter case alone: some systems cannot hold both.
+fn check_letter_case(tree: &dyn Tree, written: &[(&str, Option<Vec<u8>>)]) -> Result<(), String> {
+    let is_new = |path: &&str| tree.read(path).is_none();
+    let made = written.iter().filter(|(_, bytes)| bytes.is_some()).map(|(path, _)| *path).filter(is_new);
+    let made: HashMap<String, &str> = made.map(|path| (path.to_lowercase(), path)).collect();
+    if made.is_empty() {
+        return Ok(());
+    }
+    let is_removed = |path: &str| written.iter().any(|(removed, bytes)| *removed == path && bytes.is_none());
+    let clash = tree.paths().into_iter().find_map(|path| {
+        let new = made.get(&path.to_lowercase()).filter(|new| **new != path && !is_removed(&path))?;
+        Some(format!(
+            "`{new}` differs from `{path}` in letter case alone, and some systems cannot hold both; choose another"
+        ))
+    });
+    clash.map_or(Ok(()), Err)
 }

@@ -93,7 +93,7 @@ impl<'b> Writable<'b> {
         if before.is_none() {
             check_new_name(path).map_err(|why| refused(&why))?;
         }
-        if before.as_deref() == after || (inside == path && self.allowed.has(path)) {
+        if before.as_deref() == after || self.allowed.has(path) {
             return Ok(());
         }
         let kind = self.kind(path, before.as_deref(), after);

@@ -179,10 +179,20 @@ impl EditableTree for Draft {
         let mut overlay = self.overlay.clone();
         let paths: Vec<String> = changes.iter().map(|(path, _)| path.clone()).collect();
         let (removed, written): (Vec<_>, Vec<_>) = changes.into_iter().partition(|(_, bytes)| bytes.is_none());
+        // A file that takes the place of the only removed one was moved.
+        let made: Vec<&str> =
+            written.iter().map(|(path, _)| path.as_str()).filter(|path| self.read(path).is_none()).collect();
+        let moved = match (removed.as_slice(), made.as_slice()) {
+            ([(from, _)], [to]) => Some((repository_path(from, &self.root), repository_path(to, &self.root))),
+            _ => None,
+        };
         let changed = removed.into_iter().chain(written).try_for_each(|(path, bytes)| {
             let path = repository_path(&path, &self.root);
             match bytes {
-                Some(bytes) => overlay.write(&path, bytes),
+                Some(bytes) => {
+                    overlay.write(&path, bytes)?;
+                    moved.iter().filter(|(_, to)| *to == path).try_for_each(|(from, to)| overlay.keep_mode(from, to))
+                }
                 None => match overlay.delete(&path) {
                     Err(GitError::Path { reason: PathRefused::Missing, .. }) => Ok(()),
                     deleted => deleted,

@@ -13,6 +13,7 @@ mod plain;
 mod rst;
 mod statements;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -123,7 +124,7 @@ const MAX_SHOWN_CHARS: usize = 80;
 /// The code of a page, or of an image or page in XML or HTML, in no particular order. `file` is relative to the docs
 /// root.
 pub fn code_of(rules: CodeRules, file: &str, bytes: &[u8]) -> Vec<Code> {
-    let text = text_of(bytes);
+    let text = with_line_feeds(text_of(bytes));
     let mut found = Found { text: &text, lines: Lines::of(&text), file, code: Vec::new() };
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
     if MARKUP.iter().any(|markup| ending.eq_ignore_ascii_case(markup)) {
@@ -163,6 +164,19 @@ pub fn code_of(rules: CodeRules, file: &str, bytes: &[u8]) -> Vec<Code> {
         }
     }
     found.code
+}
+
+/// A text whose lines all end in a line feed: a carriage return alone ends a line as well.
+fn with_line_feeds(text: Cow<'_, str>) -> Cow<'_, str> {
+    if !text.contains('\r') {
+        return text;
+    }
+    let mut chars = text.chars().peekable();
+    let mut read = String::with_capacity(text.len());
+    while let Some(c) = chars.next() {
+        read.push(if c == '\r' && chars.peek() != Some(&'\n') { '\n' } else { c });
+    }
+    read.into()
 }
 
 /// The ranges of the statements and expressions on an MDX page that are code.

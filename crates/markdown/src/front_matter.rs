@@ -227,11 +227,27 @@ fn find_block(text: &str) -> Option<Block> {
     let mut at = start;
     for line in text[start..].split_inclusive('\n') {
         if ends.contains(&line.trim_end()) {
-            return Some(Block { span: bom..at + line.len(), body: start..at, syntax });
+            // Two rules with a text between them are no block.
+            let is_block = first.trim_end() != "---" || may_be_mapping(&text[start..at]);
+            return is_block.then(|| Block { span: bom..at + line.len(), body: start..at, syntax });
         }
         at += line.len();
     }
     None
+}
+
+/// Whether a text may be a mapping in YAML or JSON, however broken: it is empty or has comments alone, or a line of it has a
+/// name and a colon, or begins with a bracket or a template.
+fn may_be_mapping(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).peekable();
+    lines.peek().is_none()
+        || lines.any(|line| {
+            let is_sign = |at: usize| {
+                let rest = &line[at + 1..];
+                (rest.is_empty() || rest.starts_with(char::is_whitespace)) && !line[..at].contains(". ")
+            };
+            line.starts_with(['{', '[', '<']) || line.match_indices(':').any(|(at, _)| is_sign(at))
+        })
 }
 
 #[cfg(test)]
@@ -324,9 +340,17 @@ mod tests {
 
     #[test]
     fn only_a_block_at_the_top_with_both_fences_counts() {
-        for text in
-            ["", "---", "---\ntitle: x\n", "\n---\ntitle: x\n---\n", "--- x\n---\n", "----\n---\n", "+++\n---\n"]
-        {
+        for text in [
+            "",
+            "---",
+            "---\n\nThe zebrafish swims.\n\n---\n",
+            "---\n# Title\n\nWords\n---\n",
+            "---\ntitle: x\n",
+            "\n---\ntitle: x\n---\n",
+            "--- x\n---\n",
+            "----\n---\n",
+            "+++\n---\n",
+        ] {
             assert_eq!(of(text), (FrontMatter::default(), None), "{text:?}");
         }
         assert_eq!(of("---\r\ntitle: x\r\n---\r\n").0.title(), Some("x"));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use docent_markdown::{Format, folder};
-use docent_site::{NavigationFiles, Site, Tree};
+use docent_site::{ChangedTree, NavigationFiles, Site, Tree};
 
 use super::edit::Change;
 use super::navigation::follow_navigation;
@@ -30,9 +30,6 @@ pub fn add_page(
     let path = new_page_path(&site, path);
     let like = format!("index.{}", usual_ending(&site, &path).unwrap_or("mdx"));
     let file = page_path(&site, &path, &like)?;
-    if !site.layout().holds_pages(&file) {
-        return Err(RefactorError::BadPath { path: file, why: "the site serves no pages from there" });
-    }
     let title = on_one_line(title);
     let text = match Format::of(&file) {
         Format::Notebook => {
@@ -46,11 +43,21 @@ pub fn add_page(
         changes: vec![Change::Create { path: file.clone(), bytes: text.into_bytes() }],
         ..Refactored::default()
     };
+    let navigation = NavigationFiles::of(tree, &site).add(&file, &title);
+    // Some generators serve the pages that the navigation names, and no others.
+    if !site.layout().holds_pages(&file) {
+        let mut whole = added.clone();
+        follow_navigation(&mut whole, navigation.clone());
+        let mut after = ChangedTree::new(tree);
+        whole.make(&mut after);
+        if !Site::read(&after).layout().holds_pages(&file) {
+            return Err(RefactorError::BadPath { path: file, why: "the site serves no pages from there" });
+        }
+    }
     let headings = match outline.len() {
         0 => String::new(),
         count => format!(" with {}", counted(count, "heading", "headings")),
     };
-    let navigation = NavigationFiles::of(tree, &site).add(&file, &title);
     added.summary = if navigation.is_shown {
         format!("Added `{file}`, “{title}”{headings}, to the site; the navigation shows it")
     } else if navigation.is_empty() {
@@ -231,6 +238,33 @@ mod tests {
             text(&tree, "modules/ROOT/nav.adoc"),
             "* xref:a.adoc[]\n* xref:m:b.adoc[B]\n* xref:m:c.adoc[A title]\n"
         );
+    }
+
+    #[test]
+    fn a_page_that_only_the_navigation_makes_one_is_added_with_its_entry() {
+        let tree = site(&[
+            ("book.toml", "[book]\nsrc = \"src\"\n"),
+            ("src/SUMMARY.md", "# S\n- [A](a.md)\n"),
+            ("src/a.md", "# A\n"),
+        ]);
+        let added = add_page(&tree, "src/z", "Zed", &[]).expect("added");
+        let after = after(&tree, &added);
+        assert_eq!(text(&after, "src/SUMMARY.md"), "# S\n- [A](a.md)\n- [Zed](z.md)\n");
+        assert!(text(&after, "src/z.md").contains("Zed"));
+        assert!(matches!(add_page(&tree, "other/z", "Zed", &[]), Err(RefactorError::BadPath { .. })));
+    }
+
+    #[test]
+    fn a_page_of_docusaurus_is_named_by_its_own_id() {
+        let tree = site(&[
+            ("docusaurus.config.js", "module.exports = {}\n"),
+            ("sidebars.json", "{\n  \"docs\": [\n    \"first\",\n    \"second-page\"\n  ]\n}\n"),
+            ("docs/First.md", "---\nid: first\n---\n"),
+            ("docs/SecondPage.md", "---\nid: second-page\n---\n"),
+        ]);
+        let added = add_page(&tree, "docs/Zeta", "Zeta page", &[]).expect("added");
+        let sidebars = text(&after(&tree, &added), "sidebars.json");
+        assert!(sidebars.contains("\"second-page\",\n    \"Zeta\"\n"), "{sidebars}");
     }
 
     #[test]

@@ -234,7 +234,7 @@ impl<'a> LinkFixer<'a> {
     /// Whether a page has an anchor; `None` if that cannot be known.
     fn has_anchor(&self, file: &str, anchor: &str) -> Option<bool> {
         let page = self.pages.get(file)?;
-        if page.has_anchor(anchor) {
+        if self.site.layout().has_anchor(page, anchor) {
             return Some(true);
         }
         let bytes = self.tree.read(file)?;
@@ -377,6 +377,26 @@ mod tests {
             text(&tree, "guides/retries.mdx"),
             "[up](../index) [gone](webhoks) [me](#nothing) ![i](../images/logo.png)\n"
         );
+    }
+
+    #[test]
+    fn a_heading_is_no_excuse_for_another_anchor_and_ids_have_letter_case() {
+        let page = "## Alpha beta\n\n## Dup\n\n## Dup\n\n<a id=\"Opt-X\"></a>\n";
+        let sound = "[x](a.md#alpha-beta) ".repeat(12);
+        let index = "[1](a.md#alpha-beta-7) [2](a.md#dup-2) [3](a.md#alpha-beta:) [4](a.md#Alpha-Beta) [5](a.md#opt-x)\n\n\
+                     [6](a.md#alpha-beta) [7](a.md#dup-1) [8](a.md#Opt-X)\n";
+        let tree = site(&[
+            ("docusaurus.config.js", "module.exports = {}\n"),
+            ("docs/a.md", page),
+            ("docs/b.md", &sound),
+            ("docs/index.md", index),
+        ]);
+        let fixed = fix(&tree, &[]);
+        let (tree, told) = (text(&after(&tree, &fixed), "docs/index.md"), fixed.left.join("\n"));
+        for dead in ["#alpha-beta-7", "#dup-2", "#alpha-beta:", "#Alpha-Beta", "#opt-x"] {
+            assert!(!tree.contains(&format!("{dead})")) || told.contains(dead), "{dead}: {tree}\n{told}");
+        }
+        assert!(tree.ends_with("[6](a.md#alpha-beta) [7](a.md#dup-1) [8](a.md#Opt-X)\n"), "{tree}");
     }
 
     #[test]

@@ -88,6 +88,8 @@ regex!(
     DIRECTIVE,
     r"(?m)^[ \t]*(?::{3,}[ \t]*[\w.-]+|(?:!!!|\?\?\?\+?)[ \t]+[\w-]+|(?:-+8<-+|<<<)[^\n]*|<!--[ \t]*@include[^\n]*)"
 );
+// Names of emoji and icons.
+regex!(EMOJI, r":[A-Za-z0-9_+-]+:");
 regex!(FENCE, r"(?m)^[ \t>]*(?:```+|~~~+)[ \t]*[A-Za-z0-9_+#.-]*");
 regex!(EXPLICIT_ANCHOR, r"\{#[^}\s]*\}");
 regex!(IMPORT, r#"(?m)^import(?-u:\b)(?:[^'"`;]*?(?-u:\b)from)?\s*['"][^'"\n]*['"]"#);
@@ -107,6 +109,10 @@ pub(super) fn protected_ranges(page: &Page, text: &str, links: Links) -> Vec<Ran
     protected.extend(
         [&*TEMPLATE, &*DIRECTIVE].iter().flat_map(|pattern| pattern.find_iter(text)).map(|found| found.range()),
     );
+    protected.extend(EMOJI.find_iter(text).map(|found| found.range()).filter(|range| {
+        let (before, after) = (text[..range.start].chars().next_back(), text[range.end..].chars().next());
+        ![before, after].into_iter().flatten().any(|c| c.is_alphanumeric() || c == ':')
+    }));
     for code in &page.code {
         if let Some(fence) = text.get(code.clone()).and_then(|code| FENCE.find(code)).filter(|fence| fence.start() == 0)
         {

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use docent_markdown::{FieldValue, Format, Page, is_markdown, parse, text_of};
-use docent_site::{LinkSyntax, Navigation, Site, Target, Tree, any_of, is_external, retargeted_link};
+use docent_markdown::{FieldValue, Format, Page, each_line, is_markdown, parse, regex, text_of};
+use docent_site::{LinkSyntax, Navigation, Site, SiteData, Target, Tree, any_of, is_external, retargeted_link};
 use regex::bytes::Regex;
 
 use super::edit::{Change, TextEdit, apply, in_order};
@@ -63,9 +63,8 @@ pub fn replace_text(
     let pattern = Regex::new(&regex::escape(find)).map_err(|_| RefactorError::EmptyText)?;
     if find != replace {
         for file in site.files() {
-            let is_navigation = Navigation::FILES.contains(&file);
-            let is_selected = selection.has(file) || (is_navigation && !selection.is_narrowed() && !is_of_code);
-            if !is_selected || (is_of_code && !is_markdown(file)) {
+            let is_navigation = SiteData::of(file).is_some() && !selection.is_narrowed() && !is_of_code;
+            if !(selection.has(file) || is_navigation) || (is_of_code && !is_markdown(file)) {
                 continue;
             }
             let Some(bytes) = tree.read(file).filter(|bytes| pattern.is_match(bytes)) else { continue };
@@ -73,7 +72,9 @@ pub fn replace_text(
                 result.left.push(format!("{file} holds it, and words of notebooks are left to a person"));
                 continue;
             }
-            if is_markdown(file) {
+            if is_navigation && !selection.has(file) && !file.ends_with(".json") {
+                work.navigation(file, &bytes, &mut result);
+            } else if is_markdown(file) {
                 work.page(file, &bytes, &mut result);
             } else if file.ends_with(".json") {
                 work.json(file, &bytes, &mut result);
@@ -151,12 +152,20 @@ impl Work<'_> {
         if !self.is_of_code {
             result.names_left += identifiers.len();
         }
-        let mut edits: Vec<TextEdit> = matches.into_iter().map(|range| TextEdit::new(range, self.replace)).collect();
+        let places = Places::of(&page, &text);
+        let mut edits: Vec<TextEdit> = matches
+            .into_iter()
+            .map(|range| TextEdit::new(range.clone(), places.escaped(&range, self.replace)))
+            .collect();
         if edits.is_empty() {
             return;
         }
         let mut after = self.site.parse(file, &apply(bytes, &edits));
-        if let Some(wrong) = self.field_read_otherwise(&page, &after) {
+        let mut wrong = self.field_read_otherwise(&page, &after);
+        if wrong.is_none() && after.problems.len() > page.problems.len() {
+            wrong = Some(self.replaced_fields(&page));
+        }
+        if let Some(wrong) = wrong {
             edits = self.with_fields_set(&page, bytes, edits, &wrong);
             after = self.site.parse(file, &apply(bytes, &edits));
         }
@@ -215,6 +224,15 @@ impl Work<'_> {
         (!wrong.is_empty() || !same_names).then_some(wrong)
     }
 
+    /// The fields whose value has the words, with the new value.
+    fn replaced_fields(&self, page: &Page) -> Vec<(String, String)> {
+        let fields = page.front_matter.fields.iter().filter_map(|field| match &field.value {
+            FieldValue::Text(text) => Some((field.name.clone(), self.replaced(text))).filter(|(_, now)| now != text),
+            _ => None,
+        });
+        fields.collect()
+    }
+
     /// The edits, with these fields rewritten and quoted as needed.
     fn with_fields_set(
         &self,
@@ -233,6 +251,37 @@ impl Work<'_> {
         let kept: Vec<TextEdit> = kept.collect();
         rewritten.extend(kept);
         in_order(rewritten)
+    }
+
+    /// Replaces the words in the labels of `nav` in `mkdocs.yml`. Other places, and other configurations, are left to a
+    /// person.
+    fn navigation(&self, file: &str, bytes: &[u8], result: &mut Outcome) {
+        regex!(LABEL, r#"^\s*-\s+(?:"([^"\\]*)"|'([^']*)'|([^"'\[{&*!|>#%@:][^:#]*?)):(?:\s|$)"#);
+        let Ok(text) = std::str::from_utf8(bytes) else { return };
+        let is_plain = self.replace.chars().all(|c| c.is_alphanumeric() || " -_.,()/+".contains(c));
+        let (mut edits, mut at, mut is_nav, mut left) = (Vec::new(), 0, false, 0);
+        for line in each_line(text) {
+            if !line.starts_with([' ', '-', '#', '\n', '\r']) {
+                is_nav = line.starts_with("nav:") && matches!(SiteData::of(file), Some(SiteData::MkDocs));
+            }
+            let label = LABEL.captures(line).filter(|_| is_nav && is_plain);
+            let label =
+                label.and_then(|found| found.get(1).or(found.get(2)).or(found.get(3)).map(|label| label.range()));
+            for range in occurrences(line, self.find) {
+                match &label {
+                    Some(label) if label.start <= range.start && range.end <= label.end => {
+                        edits.push(TextEdit::new(at + range.start..at + range.end, self.replace));
+                    }
+                    _ => left += 1,
+                }
+            }
+            at += line.len();
+        }
+        if left > 0 {
+            let places = counted(left, "place", "places");
+            result.left.push(format!("`{file}`: {places} that may be more than words, which are yours to change"));
+        }
+        result.add(file, edits);
     }
 
     fn json(&self, file: &str, bytes: &[u8], result: &mut Outcome) {
@@ -334,6 +383,66 @@ impl Work<'_> {
             summary,
             left,
         }
+    }
+}
+
+/// The places of a page in which some characters have a meaning.
+struct Places {
+    /// Rows of tables.
+    tables: Vec<Range<usize>>,
+    /// The texts of links.
+    link_texts: Vec<Range<usize>>,
+    /// Blocks of code.
+    blocks: Vec<Range<usize>>,
+}
+
+impl Places {
+    fn of(page: &Page, text: &str) -> Self {
+        regex!(DELIMITERS, r"^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?\s*$");
+        if !page.format.is_markdown() {
+            return Self { tables: Vec::new(), link_texts: Vec::new(), blocks: Vec::new() };
+        }
+        let (mut tables, mut at): (Vec<Range<usize>>, usize) = (Vec::new(), 0);
+        let (mut begun, mut row): (Option<usize>, Option<usize>) = (None, None);
+        for line in each_line(text) {
+            let is_delimiter = line.contains('|') && DELIMITERS.is_match(line);
+            match begun {
+                Some(start) if line.trim().is_empty() => {
+                    tables.push(start..at);
+                    begun = None;
+                }
+                None if is_delimiter => begun = row,
+                _ => {}
+            }
+            row = line.contains('|').then_some(at);
+            at += line.len();
+        }
+        tables.extend(begun.map(|start| start..text.len()));
+        let blocks = page.code.iter().filter(|code| {
+            text.get((*code).clone())
+                .is_some_and(|code| code.trim_start().starts_with(['`', '~']) && code.contains('\n'))
+        });
+        Self {
+            tables,
+            link_texts: page.links.iter().map(|link| link.span.start..link.dest_span.start).collect(),
+            blocks: blocks.cloned().collect(),
+        }
+    }
+
+    /// The words as they are written in this place.
+    fn escaped(&self, range: &Range<usize>, words: &str) -> String {
+        let is_in = |places: &[Range<usize>]| places.iter().any(|place| touches(place, range));
+        let mut words = words.to_owned();
+        if is_in(&self.blocks) {
+            return words;
+        }
+        if words.contains('|') && is_in(&self.tables) {
+            words = words.replace('|', "\\|");
+        }
+        if words.contains(['[', ']']) && is_in(&self.link_texts) {
+            words = words.replace('[', "\\[").replace(']', "\\]");
+        }
+        words
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use docent_markdown::{Format, Notebook, Page, is_page, line_of, regex, slug, text_of};
+use docent_markdown::{Format, Notebook, Page, each_line, is_page, line_of, regex, slug, text_of};
 use regex::bytes::Regex as BytesRegex;
 
 use crate::follow::{LinkSyntax, is_external, is_fragment, parts};
@@ -358,7 +358,10 @@ impl<'a> Check<'a> {
         let Target::Page { file, anchor: Some(anchor) } = target else { return None };
         let read = self.site.layout().knows_anchors().then(|| self.page(file)).flatten()?;
         let PageAndBytes { page, bytes } = &*read;
-        if page.has_anchor(anchor) { Some(true) } else { (!may_have_anchor(page, bytes, anchor)).then_some(false) }
+        match self.site.layout().has_anchor(page, anchor) {
+            true => Some(true),
+            false => (!may_have_anchor(page, bytes, anchor)).then_some(false),
+        }
     }
 
     /// Whether the link of a finding was sound in this tree: the same target on the same page resolved.
@@ -412,7 +415,7 @@ pub fn may_have_anchor(page: &Page, bytes: &[u8], anchor: &str) -> bool {
         BytesRegex::new(r#"(?m-u)^import\b[^\n]*\.mdx?['"]|<Snippet\b|@include:|8<-|\[!(?i:include)"#)
             .expect("the pattern is written out above")
     });
-    regex!(ATTRIBUTE, r#"=\s*"([^"\n]{1,200})""#);
+    regex!(ATTRIBUTE, r#"([\w:.-]*)\s*=\s*"([^"\n]{1,200})""#);
     if anchor == "top" || anchor.starts_with(":~:") || FROM_ELSEWHERE.is_match(bytes) {
         return true;
     }
@@ -433,17 +436,38 @@ pub fn may_have_anchor(page: &Page, bytes: &[u8], anchor: &str) -> bool {
     if page.format == Format::Adoc && text.lines().any(|line| may_make_anchors_in_adoc(line, anchor)) {
         return true;
     }
-    text.lines().any(|line| line_may_have_anchor(line, anchor, &wanted))
-        || ATTRIBUTE.captures_iter(&text).any(|value| value.get(1).is_some_and(|value| slug(value.as_str()) == wanted))
+    // The anchors of headings that were read are known. In a notebook their places are those in its source.
+    let is_known = page.format != Format::Notebook;
+    let headings = page.headings.iter().filter(|_| is_known).map(|heading| line_start(&text, heading.span.start));
+    let headings: HashSet<usize> = headings.collect();
+    let mut at = 0;
+    let in_line = each_line(&text).any(|line| {
+        let start = at;
+        at += line.len();
+        line_may_have_anchor(line, anchor, &wanted, headings.contains(&start))
+    });
+    // An id is an anchor as it is written, and a title is one as a component makes it.
+    let is_id = |name: &str| ["id", "name", "href"].contains(&name);
+    in_line
+        || ATTRIBUTE
+            .captures_iter(&text)
+            .any(|found| found[2] == *anchor || (!is_id(&found[1]) && slug(&found[2]) == wanted))
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1)
 }
 
 /// Whether a line defines an anchor without being a CommonMark heading: an indented heading (in a tab or a note), an
 /// attribute list with the id, a label (`(name)=`), or a directive that documents an object of the source code.
-fn line_may_have_anchor(line: &str, anchor: &str, slug_of_anchor: &str) -> bool {
+fn line_may_have_anchor(line: &str, anchor: &str, slug_of_anchor: &str, is_heading: bool) -> bool {
     let words = line.trim();
     if words.starts_with('#') && words.contains("{{") {
         // The build fills in part of the heading.
         return true;
+    }
+    if is_heading {
+        return false;
     }
     let heading = words.starts_with('#').then(|| slug(words.trim_start_matches('#').trim()));
     let is_heading = heading.is_some_and(|heading| {

@@ -8,6 +8,7 @@ use crate::follow::{has_markdown_ending, parts};
 use crate::layout::Generator;
 use crate::model::{Site, Target};
 use crate::navigation::Navigation;
+use crate::navigation_edit::NavigationFiles;
 use crate::tree::Tree;
 
 /// Maximum number of pages in the sample, evenly spaced.
@@ -121,27 +122,14 @@ fn navigation(site: &Site, tree: &dyn Tree) -> String {
                     navigation.name
                 );
             }
-            let known = [
-                "SUMMARY.md",
-                "src/SUMMARY.md",
-                "mkdocs.yml",
-                "../mkdocs.yml",
-                "sidebars.js",
-                "sidebars.ts",
-                "_toc.yml",
-                "toc.yml",
-            ];
-            let named = known.iter().find(|file| has(file) && (!file.ends_with("mkdocs.yml") || has_nav(tree, file)));
-            match named {
-                Some(file) => format!("The navigation is in `{file}`; a new page belongs there too."),
-                None => "No navigation file names each page: it follows from the folders, or from a configuration that is not for you to edit.".to_owned(),
+            let navigation = NavigationFiles::of(tree, site);
+            match navigation.files().as_slice() {
+                [] => "No navigation file names pages: it follows from the folders, or from a configuration that is not for you to edit.".to_owned(),
+                [file] => format!("The navigation is in `{}`; a new page belongs there too.", name(file)),
+                [file, ..] => format!("The navigation is in `{}` and its like; a new page belongs there too.", name(file)),
             }
         }
     }
-}
-
-fn has_nav(tree: &dyn Tree, file: &str) -> bool {
-    tree.read(file).is_some_and(|bytes| String::from_utf8_lossy(&bytes).lines().any(|line| line.starts_with("nav:")))
 }
 
 /// The versions and languages, each if there are several.

@@ -297,6 +297,25 @@ impl Layout {
         !self.anchors_computed
     }
 
+    /// Whether a page has an anchor. Ids have letter case, as browsers compare them, where the generator writes plain
+    /// pages in Markdown; elsewhere a script or the generator may find them in any case.
+    pub fn has_anchor(&self, page: &Page, anchor: &str) -> bool {
+        let has_case = page.format.is_markdown()
+            && matches!(
+                self.generator,
+                Generator::Docusaurus
+                    | Generator::VitePress
+                    | Generator::MkDocs
+                    | Generator::MdBook
+                    | Generator::Starlight
+                    | Generator::Fumadocs
+                    | Generator::Nextra
+                    | Generator::Hugo
+                    | Generator::Jekyll
+            );
+        if has_case { page.anchors().any(|known| known == anchor) } else { page.has_anchor(anchor) }
+    }
+
     /// Whether a file may be an API description, by its name and location.
     fn may_describe_api(&self, file: &str) -> bool {
         let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));

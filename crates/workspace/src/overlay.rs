@@ -145,6 +145,18 @@ impl Overlay {
         Ok(())
     }
 
+    /// Makes the written file at `to` executable if the one at `from` is, as what it was moved from.
+    ///
+    /// # Errors
+    /// [`GitError::Corrupt`] when the mirror is damaged.
+    pub fn keep_mode(&mut self, from: &str, to: &str) -> Result<(), GitError> {
+        let Some(file) = self.base_file(from)?.filter(|file| file.mode.is_file()) else { return Ok(()) };
+        if let Some(PathEdit::Replaced { mode, .. }) = self.changes.get_mut(to) {
+            *mode = file.mode;
+        }
+        Ok(())
+    }
+
     /// Removes the file or symbolic link at `path`.
     ///
     /// # Errors

@@ -145,6 +145,25 @@ fn files_are_written_moved_and_deleted() {
 }
 
 #[test]
+fn a_file_that_is_written_anew_keeps_its_line_ends_and_its_mark() {
+    let mut files = MemoryFiles::from_texts([("a.md", "\u{feff}# A\r\n\r\nOne.\r\n"), ("b.md", "# B\n")]);
+    ok(&mut files, "write", json!({"path": "a.md", "content": "# A\n\nUno.\n"}));
+    ok(&mut files, "write", json!({"path": "b.md", "content": "# B\n\nDue.\n"}));
+    assert_eq!(files.text("a.md"), Some("\u{feff}# A\r\n\r\nUno.\r\n"));
+    assert_eq!(files.text("b.md"), Some("# B\n\nDue.\n"));
+}
+
+#[test]
+fn a_name_that_differs_in_letter_case_alone_is_refused() {
+    let mut files = MemoryFiles::from_texts([("guide.md", "# G\n"), ("guides/a.md", "# A\n")]);
+    let told = refused(&mut files, "write", json!({"path": "Guide.md", "content": "# X\n"}));
+    assert!(told.contains("`Guide.md` differs from `guide.md` in letter case alone"), "{told}");
+    refused(&mut files, "write", json!({"path": "Guides/A.md", "content": "# X\n"}));
+    ok(&mut files, "move_page", json!({"from": "guide.md", "to": "Guide.md"}));
+    assert_eq!((files.text("guide.md"), files.text("Guide.md")), (None, Some("# G\n")));
+}
+
+#[test]
 fn a_move_to_where_nothing_can_be_leaves_the_page_where_it_is() {
     let mut files = docs();
     ok(&mut files, "write", json!({"path": "folder.md/a.md", "content": "x"}));

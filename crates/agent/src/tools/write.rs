@@ -39,8 +39,8 @@ fn run(WriteArguments { path, content }: WriteArguments, workbench: &mut Workben
 pub(super) fn write(workbench: &mut Workbench<'_>, path: &str, content: String) -> CallResult {
     let path = workbench.path(path)?;
     let lines = content.lines().count();
-    if workbench.tree().read(&path).is_some() {
-        workbench.write(&path, content.into_bytes())?;
+    if let Some(before) = workbench.tree().read(&path) {
+        workbench.write(&path, in_form_of(&before, content).into_bytes())?;
         return Ok(format!("Replaced `{path}`, {lines} lines."));
     }
     let site = Site::read(workbench.tree());
@@ -58,4 +58,13 @@ pub(super) fn write(workbench: &mut Workbench<'_>, path: &str, content: String) 
     };
     workbench.write(&named, content.into_bytes())?;
     Ok(format!("Made `{named}`, {lines} lines{why}."))
+}
+
+/// The text with the line ends and the byte order mark of what it takes the place of. Models write neither.
+fn in_form_of(before: &[u8], text: String) -> String {
+    let count = |end: &str| before.windows(end.len()).filter(|bytes| *bytes == end.as_bytes()).count();
+    let has_crlf = count("\r\n") * 2 > count("\n");
+    let text = if has_crlf && !text.contains('\r') { text.replace('\n', "\r\n") } else { text };
+    let mark = if before.starts_with(b"\xef\xbb\xbf") && !text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
+    format!("{mark}{text}")
 }

@@ -210,3 +210,56 @@ fn files_for_editors_and_snippets_change_though_they_are_no_pages() {
     let moved = crate::sample::move_page(&tree, "style", "guides/style").expect("moved");
     assert!(text(&after(&tree, &moved), "AGENTS.md").contains("[the style](/guides/style)"));
 }
+
+#[test]
+fn words_are_escaped_where_they_land() {
+    let replaced = |before: &str, replace: &str| {
+        let (tree, _) = everywhere(&site(&[("a.md", before)]), "Acme", replace);
+        text(&tree, "a.md")
+    };
+    for (before, replace, expected) in [
+        (
+            "| a | b |\n|---|---|\n| Acme | `Acme 1` |\n\nAcme\n",
+            "A|B",
+            "| a | b |\n|---|---|\n| A\\|B | `Acme 1` |\n\nA|B\n",
+        ),
+        ("[Acme](b.md) and Acme\n", "[A]", "[\\[A\\]](b.md) and [A]\n"),
+        ("```md\n| a |\n|---|\n| the Acme |\n```\n", "A|B", "```md\n| a |\n|---|\n| the Acme |\n```\n"),
+        (
+            "---\ntitle: Acme guide\n---\n\nThe Acme word.\n",
+            "Foo: Bar",
+            "---\ntitle: \"Foo: Bar guide\"\n---\n\nThe Foo: Bar word.\n",
+        ),
+    ] {
+        assert_eq!(replaced(before, replace), expected, "{before:?}");
+    }
+}
+
+#[test]
+fn names_of_emoji_and_icons_stay() {
+    let before = ":Acme: Acme :material-Acme: at 10:Acme:30, (:Acme:)\n";
+    assert_eq!(page(before), ":Acme: Zenith :material-Acme: at 10:Zenith:30, (:Acme:)\n");
+}
+
+#[test]
+fn labels_of_other_navigations_change_or_are_told_of() {
+    let yaml = "site_name: Acme\nnav:\n  - Acme start: Acme.md\n  - 'Acme guides':\n      - Using Acme: a.md # Acme\nextra: Acme\n";
+    let tree = site(&[("mkdocs.yml", yaml), ("docs/Acme.md", "# Acme\n"), ("docs/a.md", "# A\n")]);
+    let (tree, refactored) = everywhere(&tree, "Acme", "Zenith");
+    assert_eq!(
+        text(&tree, "mkdocs.yml"),
+        "site_name: Acme\nnav:\n  - Zenith start: Acme.md\n  - 'Zenith guides':\n      - Using Zenith: a.md # Acme\nextra: Acme\n"
+    );
+    assert_eq!(refactored.left, ["`mkdocs.yml`: 4 places that may be more than words, which are yours to change"]);
+
+    let tree = site(&[
+        ("docusaurus.config.js", "module.exports = {}\n"),
+        ("sidebars.js", "module.exports = { docs: [{ type: 'category', label: 'Acme', items: ['a'] }] };\n"),
+        ("docs/_category_.json", "{\"label\": \"Acme things\"}\n"),
+        ("docs/a.md", "# Acme\n"),
+    ]);
+    let (tree, refactored) = everywhere(&tree, "Acme", "Zenith");
+    assert_eq!(touched(&refactored), ["docs/_category_.json", "docs/a.md"]);
+    assert_eq!(text(&tree, "docs/_category_.json"), "{\"label\": \"Zenith things\"}\n");
+    assert!(refactored.left[0].starts_with("`sidebars.js`: 1 place"), "{:?}", refactored.left);
+}

@@ -36,6 +36,7 @@ fn an_mdx_page_is_a_program() {
         ("# A\nimport fs\nfrom 'fs'\n\nx\n", vec!["2 import fs from 'fs'"]),
         ("import 'side-effect'\n\n", vec!["1 import 'side-effect'"]),
         ("export const a = f()\n\nx\n", vec!["1 export const a = f()"]),
+        ("\n# \rexport default f()\n", vec!["3 export default f()"]),
         (
             "export default ({ children }) => <p>{children}</p>\n\nx\n",
             vec!["1 export default ({ children }) => <p>{children}</p>"],

@@ -1,6 +1,6 @@
 //! Navigation files whose entries are string literals: `meta.json`, sidebars in JSON, JavaScript and TypeScript.
 
-use docent_markdown::{folder, line_of, stem};
+use docent_markdown::{FrontMatter, folder, line_of, stem};
 
 use super::{Contents, Entry, EntryNaming, Shape};
 use crate::follow::{LinkRequest, LinkSyntax, is_external, parts};
@@ -269,6 +269,13 @@ pub(super) fn id(tree: &dyn Tree, site: &Site, file: &str, to: &str) -> Option<S
     let root = site.layout().root(to)?;
     stem(to)?;
     Some(docusaurus::id(root, root.relative_path(to)?, &front_matter(&tree.read(file)?)))
+}
+
+/// The id of a new page.
+pub(super) fn id_of_new(site: &Site, file: &str) -> Option<String> {
+    let root = site.layout().root(file)?;
+    stem(file)?;
+    Some(docusaurus::id(root, root.relative_path(file)?, &FrontMatter::default()))
 }
 
 /// The link of a script entry after its page moves to `to`; the link may be relative to a base.

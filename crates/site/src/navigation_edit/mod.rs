@@ -435,6 +435,15 @@ impl<'s> NavigationFiles<'s> {
         NavigationEdits::of(edits, manual_steps)
     }
 
+    /// The files that name pages, those that name most first.
+    pub(crate) fn files(&self) -> Vec<&str> {
+        let mut files: Vec<(usize, &str)> =
+            self.contents.iter().map(|contents| (contents.entries.len(), contents.file.as_str())).collect();
+        files.retain(|(entries, _)| *entries > 0);
+        files.sort_by_key(|(entries, _)| std::cmp::Reverse(*entries));
+        files.into_iter().map(|(_, file)| file).collect()
+    }
+
     /// Adds a page beside its siblings. Without an entry that can serve as a model, nothing is added.
     pub fn add(&self, file: &str, title: &str) -> NavigationEdits {
         if let Some(mintlify) = &self.mintlify {
@@ -461,7 +470,11 @@ impl<'s> NavigationFiles<'s> {
             return NavigationEdits::default();
         };
         let written = &contents.text[entry.value.clone()];
-        let added = self.renamed(contents, entry, written, file).and_then(|name| contents.like(entry, &name, title));
+        let name = match entry.naming {
+            EntryNaming::Id => literals::id_of_new(self.site, file),
+            _ => self.renamed(contents, entry, written, file),
+        };
+        let added = name.and_then(|name| contents.like(entry, &name, title));
         match added {
             Some(edit) => NavigationEdits::of(vec![edit], Vec::new()),
             None => NavigationEdits::default(),

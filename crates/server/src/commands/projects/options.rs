@@ -98,7 +98,9 @@ pub(crate) fn allowed(option: &'static str, globs: &[String]) -> Result<Vec<Stri
 
 fn allowed_glob(option: &'static str, glob: &str) -> Result<String, Failure> {
     let example = "give one relative to the docs root, for example `scripts/**`";
-    if glob.starts_with('/') || glob.split('/').any(|part| part == "..") {
+    // The navigation of a site may stand above its docs root.
+    let below = glob.trim_start_matches("../");
+    if glob.starts_with('/') || below.is_empty() || below.split('/').any(|part| part == "..") {
         return Err(Failure::option(option, format!("`{glob}` leads out of the docs; {example}")));
     }
     match docent_site::Glob::new(glob) {
