@@ -59,6 +59,7 @@ pub(super) fn ranges(text: &str, body: usize, parser: Parser) -> Vec<Range<usize
         open_elements: 0,
         fence: None,
         foreign: None,
+        raw_ends: &[],
         paragraph: Vec::new(),
         is_foreign_paragraph: false,
         found: Vec::new(),
@@ -149,8 +150,10 @@ struct Search<'t> {
     open_elements: usize,
     /// The open fence in column 0 that may be plain.
     fence: Option<Fence>,
-    /// An open fence of another form: its sign and length. What stands in it is not protected.
-    foreign: Option<(char, usize)>,
+    /// An open fence of another form: its sign and length, and what stands before it. What stands in it is not protected.
+    foreign: Option<(char, usize, &'t str)>,
+    /// What ends the open block of HTML that blank lines do not end. What stands in it is not protected.
+    raw_ends: &'static [&'static str],
     /// The lines since the last blank one, and whether one is of a block of another form.
     paragraph: Vec<Range<usize>>,
     is_foreign_paragraph: bool,
@@ -169,7 +172,7 @@ impl Search<'_> {
                 self.fence = None;
             } else if line.trim_start_matches(|c: char| !c.is_ascii_graphic()).starts_with(&marks) {
                 // Parsers differ in whether this line closes the block.
-                self.foreign = Some(('`', fence.marks));
+                self.foreign = Some(('`', fence.marks, ""));
                 self.fence = None;
             }
             return;
@@ -179,10 +182,17 @@ impl Search<'_> {
         let marks = inside.len() - inside.trim_start_matches(sign).len();
         let info = &inside[marks..];
         let is_fence = marks >= 3 && !info.contains('`');
-        if let Some((open, length)) = self.foreign {
+        let before = &line[..line.len() - inside.len()];
+        if let Some((open, length, opened)) = self.foreign {
             if is_fence && sign == open && marks >= length && info.trim().is_empty() {
-                self.foreign = None;
+                let is_alike = before == opened || (before.trim().is_empty() && before.len() == opened.len());
+                // Parsers differ in whether another line closes the block: nothing behind it is protected.
+                self.foreign = if is_alike { None } else { Some((open, usize::MAX, opened)) };
             }
+            self.foreign_line(span);
+            return;
+        }
+        if self.is_raw(line, inside) {
             self.foreign_line(span);
             return;
         }
@@ -194,7 +204,7 @@ impl Search<'_> {
             match is_plain {
                 true => self.fence = Some(Fence { start: span.start, marks, is_plain: !follows_tag }),
                 false => {
-                    self.foreign = Some((sign, marks));
+                    self.foreign = Some((sign, marks, before));
                     self.foreign_line(span);
                 }
             }
@@ -203,6 +213,28 @@ impl Search<'_> {
         } else {
             self.paragraph.push(span);
         }
+    }
+
+    /// Whether a line is of a block of HTML that goes on over blank lines.
+    fn is_raw(&mut self, line: &str, inside: &str) -> bool {
+        const ELEMENTS: &[&str] = &["</pre>", "</script>", "</style>", "</textarea>"];
+        let is_open = !self.raw_ends.is_empty();
+        let rest = if is_open { line.to_ascii_lowercase() } else { inside.to_ascii_lowercase() };
+        if !is_open && self.parser != Parser::Mdx {
+            self.raw_ends = match () {
+                () if ["<pre", "<script", "<style", "<textarea"].iter().any(|tag| rest.starts_with(tag)) => ELEMENTS,
+                () if rest.starts_with("<!--") => &["-->"],
+                () if rest.starts_with("<?") => &["?>"],
+                () if rest.starts_with("<!") => &[">"],
+                () => &[],
+            };
+        }
+        let was_raw = !self.raw_ends.is_empty();
+        if self.raw_ends.iter().any(|end| rest.contains(end)) {
+            self.raw_ends = &[];
+            return is_open;
+        }
+        was_raw
     }
 
     /// A line of a block that only some parsers read as one: to the others it is text.
@@ -250,7 +282,9 @@ impl Search<'_> {
         }
         for line in lines {
             let written = &text[line.clone()];
-            if written.starts_with("    ") || written.trim_start_matches(' ').starts_with('\t') {
+            // It may be indented code, in a quote or an item too.
+            let before = &written[..written.len() - without_marks(written).len()];
+            if before.contains("    ") || before.contains('\t') {
                 continue;
             }
             let ticks: Vec<usize> = written.match_indices('`').map(|(at, _)| line.start + at).collect();
@@ -313,6 +347,10 @@ mod tests {
             "<div>\n```js\n{a}\n```\n",
             "- a\n  ```\n  x\n```\n{a}\n```\n",
             "    `{a}`\n",
+            ">     `{a}`\n",
+            "   ```\n\n    ```\n\n```\n{a}\n```\n",
+            "<pre>\n\n```js\n{a}\n```\n",
+            "<!-- a\n\n`{a}`\n",
             "`` a ` {a} `` b `\n",
             "`a\n{b}\nc`\n",
             "\\`{a}`\n",
