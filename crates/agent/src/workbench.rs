@@ -365,6 +365,7 @@ pub(crate) fn cut(mut text: String) -> String {
     text.push_str(&format!("\n… {left} more lines; ask for less at a time"));
     text
 }
+
 /// Refuses new files whose path differs from another's in letter case alone: some systems cannot hold both.
 fn check_letter_case(tree: &dyn Tree, written: &[(&str, Option<Vec<u8>>)]) -> Result<(), String> {
     let is_new = |path: &&str| tree.read(path).is_none();

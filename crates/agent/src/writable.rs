@@ -117,7 +117,7 @@ impl<'b> Writable<'b> {
                 (judged.and_then(included), Remedy::Code)
             }
         };
-        judged.map_err(|why| Refusal { path: path.to_owned(), why, remedy: Some(remedy).filter(|_| inside == path) })
+        judged.map_err(|why| Refusal { path: path.to_owned(), why, remedy: Some(remedy) })
     }
 
     fn kind(&self, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> FileRules {

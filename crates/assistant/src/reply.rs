@@ -50,7 +50,23 @@ pub(crate) fn events(
     answer_id: MessageId,
 ) -> BoxStream<'static, StreamEvent> {
     let thread_id = Some(dialogue.id);
-    let mut reply = Reply::new(model, clock, retrieval, context, dialogue, answer_id);
+    let mut reply = Reply {
+        model,
+        clock,
+        retrieval,
+        context,
+        dialogue,
+        query: SearchWords::default(),
+        call_id: format!("search-{answer_id}"),
+        text: ReplyText::default(),
+        steps: Vec::new(),
+        searches: 0,
+        left_tokens: prompt::INPUT_BUDGET,
+        spent: Usage::default(),
+        total: Usage::default(),
+        search_ms: 0,
+        first_word_ms: None,
+    };
     // Short-lived futures are boxed, so that a reply waiting for its model does not hold their memory.
     Box::pin(stream! {
         yield StreamEvent::Start { message_id: answer_id, thread_id };
@@ -168,33 +184,6 @@ struct Reply {
 }
 
 impl Reply {
-    fn new(
-        model: Arc<dyn Model>,
-        clock: Arc<dyn Clock>,
-        retrieval: Retrieval,
-        context: Vec<ContextItem>,
-        dialogue: Dialogue,
-        answer_id: MessageId,
-    ) -> Self {
-        Self {
-            model,
-            clock,
-            retrieval,
-            context,
-            dialogue,
-            query: SearchWords::default(),
-            call_id: format!("search-{answer_id}"),
-            text: ReplyText::default(),
-            steps: Vec::new(),
-            searches: 0,
-            left_tokens: prompt::INPUT_BUDGET,
-            spent: Usage::default(),
-            total: Usage::default(),
-            search_ms: 0,
-            first_word_ms: None,
-        }
-    }
-
     fn is_builtin(&self) -> bool {
         self.model.describe().is_builtin()
     }

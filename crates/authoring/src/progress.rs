@@ -67,12 +67,14 @@ impl AgentTurn {
         matches!(self.stage, TurnStage::Pushed(_) | TurnStage::Unchanged { .. } | TurnStage::Proposed { .. })
     }
 
-    /// Moves the commit on to its next stage. A journal always has a commit before its push.
-    fn move_commit(&mut self, stage: fn(TurnCommit) -> TurnStage) {
-        if let TurnStage::Committed(commit) | TurnStage::Pushed(commit) =
-            std::mem::replace(&mut self.stage, TurnStage::Working)
-        {
-            self.stage = stage(commit);
+    /// Takes the turn's commit out of its stage, if it has one.
+    fn take_commit(&mut self) -> Option<TurnCommit> {
+        match std::mem::replace(&mut self.stage, TurnStage::Working) {
+            TurnStage::Committed(commit) | TurnStage::Pushed(commit) => Some(commit),
+            other => {
+                self.stage = other;
+                None
+            }
         }
     }
 
@@ -198,13 +200,19 @@ impl JobState {
             }
             Record::Pushed { commit, part } => {
                 self.waiting.push(part);
-                self.pushed = Some(commit);
-                self.in_turn(|turn| turn.move_commit(TurnStage::Pushed));
+                self.pushed = Some(commit.clone());
+                self.in_turn(|turn| {
+                    // A newer version may have written the commit in a way that could not be read.
+                    let unread = || TurnCommit { id: commit, ..TurnCommit::default() };
+                    turn.stage = TurnStage::Pushed(turn.take_commit().unwrap_or_else(unread));
+                });
             }
             Record::Deleted => {
                 self.waiting.pop();
                 self.in_turn(|turn| {
-                    turn.move_commit(TurnStage::Committed);
+                    if let Some(commit) = turn.take_commit() {
+                        turn.stage = TurnStage::Committed(commit);
+                    }
                     turn.start.remote = None;
                     turn.deleted += 1;
                 });

@@ -317,8 +317,7 @@ impl Found<'_> {
 
     /// Adds the code of an MDX page, in which `plain` is displayed unless a construct reaches into it; returns what is.
     fn mdx_on_its_own(&mut self, body: usize, mut plain: Vec<Range<usize>>) -> Vec<Range<usize>> {
-        // A carriage return ends a line as well.
-        let text = self.text.replace("\r\n", " \n").replace('\r', "\n");
+        let text = self.text.replace("\r\n", " \n");
         let constructs = settled(&mut plain, |plain| {
             let outside: Vec<Range<usize>> = std::iter::once(0..body).chain(plain.iter().cloned()).collect();
             let constructs = crate::parse_mdx::constructs(&text, body, &outside, &self.lines);

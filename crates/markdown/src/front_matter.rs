@@ -242,11 +242,10 @@ fn may_be_mapping(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).peekable();
     lines.peek().is_none()
         || lines.any(|line| {
-            let is_sign = |at: usize| {
-                let rest = &line[at + 1..];
-                (rest.is_empty() || rest.starts_with(char::is_whitespace)) && !line[..at].contains(". ")
-            };
-            line.starts_with(['{', '[', '<']) || line.match_indices(':').any(|(at, _)| is_sign(at))
+            // A colon in a sentence behind another one is no sign of a name.
+            let name = &line[..line.find(". ").unwrap_or(line.len())];
+            let is_sign = |at: usize| line[at + 1..].chars().next().is_none_or(char::is_whitespace);
+            line.starts_with(['{', '[', '<']) || name.match_indices(':').any(|(at, _)| is_sign(at))
         })
 }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use docent_markdown::{FieldValue, Format, Page, each_line, is_markdown, parse, regex, text_of};
-use docent_site::{LinkSyntax, Navigation, Site, SiteData, Target, Tree, any_of, is_external, retargeted_link};
+use docent_site::{LinkSyntax, Site, SiteData, Target, Tree, any_of, is_external, retargeted_link};
 use regex::bytes::Regex;
 
 use super::edit::{Change, TextEdit, apply, in_order};
@@ -301,12 +301,18 @@ impl Work<'_> {
         result.add(file, edits);
     }
 
-    /// Whether a navigation entry that names an existing page would name a missing one.
+    /// Whether a navigation entry that names an existing page would name a missing one, or may.
     fn breaks_navigation(&self, file: &str, before: &str, after: &str) -> bool {
-        Navigation::FILES.contains(&file)
-            && self.site.page_named(before).is_some()
-            && self.site.page_named(after).is_none()
-            && !before.trim().is_empty()
+        match SiteData::of(file) {
+            // How its entries name pages is the generator's: only labels change.
+            Some(SiteData::Json) => true,
+            Some(_) => {
+                self.site.page_named(before).is_some()
+                    && self.site.page_named(after).is_none()
+                    && !before.trim().is_empty()
+            }
+            None => false,
+        }
     }
 
     /// Updates links to anchors that changed with their headings.
@@ -424,7 +430,12 @@ impl Places {
         });
         Self {
             tables,
-            link_texts: page.links.iter().map(|link| link.span.start..link.dest_span.start).collect(),
+            // The destination of a reference stands elsewhere.
+            link_texts: page
+                .links
+                .iter()
+                .map(|link| link.span.start..link.dest_span.start.clamp(link.span.start, link.span.end))
+                .collect(),
             blocks: blocks.cloned().collect(),
         }
     }

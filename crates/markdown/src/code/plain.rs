@@ -133,6 +133,22 @@ fn without_marks(line: &str) -> &str {
     line.trim_start_matches(|c: char| !c.is_ascii_graphic() || ">-*+.)|:0123456789".contains(c))
 }
 
+/// What ends a block of HTML that begins here and that blank lines do not end; empty if none begins.
+fn raw_ends(line: &str) -> &'static [&'static str] {
+    regex!(ELEMENT, r"(?i)\A<(?:pre|script|style|textarea)(?:[\s>]|\z)");
+    if ELEMENT.is_match(line) {
+        &["</pre>", "</script>", "</style>", "</textarea>"]
+    } else if line.starts_with("<!--") {
+        &["-->"]
+    } else if line.starts_with("<?") {
+        &["?>"]
+    } else if line.starts_with("<!") {
+        &[">"]
+    } else {
+        &[]
+    }
+}
+
 fn begins_tag(line: &str) -> bool {
     without_marks(line).starts_with('<')
 }
@@ -217,24 +233,19 @@ impl Search<'_> {
 
     /// Whether a line is of a block of HTML that goes on over blank lines.
     fn is_raw(&mut self, line: &str, inside: &str) -> bool {
-        const ELEMENTS: &[&str] = &["</pre>", "</script>", "</style>", "</textarea>"];
-        let is_open = !self.raw_ends.is_empty();
-        let rest = if is_open { line.to_ascii_lowercase() } else { inside.to_ascii_lowercase() };
-        if !is_open && self.parser != Parser::Mdx {
-            self.raw_ends = match () {
-                () if ["<pre", "<script", "<style", "<textarea"].iter().any(|tag| rest.starts_with(tag)) => ELEMENTS,
-                () if rest.starts_with("<!--") => &["-->"],
-                () if rest.starts_with("<?") => &["?>"],
-                () if rest.starts_with("<!") => &[">"],
-                () => &[],
-            };
+        let was_open = !self.raw_ends.is_empty();
+        if !was_open && self.parser != Parser::Mdx {
+            self.raw_ends = raw_ends(inside);
         }
-        let was_raw = !self.raw_ends.is_empty();
-        if self.raw_ends.iter().any(|end| rest.contains(end)) {
-            self.raw_ends = &[];
-            return is_open;
+        let is_raw = !self.raw_ends.is_empty();
+        if is_raw {
+            let rest = line.to_ascii_lowercase();
+            if self.raw_ends.iter().any(|end| rest.contains(end)) {
+                self.raw_ends = &[];
+                return was_open;
+            }
         }
-        was_raw
+        is_raw
     }
 
     /// A line of a block that only some parsers read as one: to the others it is text.
@@ -319,6 +330,8 @@ mod tests {
             ("```rust,ignore\n{a}\n```\n", "```rust,ignore\n{a}\n```\n"),
             ("- a\n\n  ```sh\n  b\n  ```\n\n```\n{a}\n```\n", "```\n{a}\n```\n"),
             ("Write `{{ a }}` here.\n", "`{{ a }}`"),
+            ("<Preview />\n\n```js\n{a}\n```\n", "```js\n{a}\n```\n"),
+            ("<!-- a\n\nb -->\n\n```js\n{a}\n```\n", "```js\n{a}\n```\n"),
         ] {
             assert_eq!(found(text), [plain], "{text:?}");
         }

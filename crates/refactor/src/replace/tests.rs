@@ -263,3 +263,23 @@ fn labels_of_other_navigations_change_or_are_told_of() {
     assert_eq!(text(&tree, "docs/_category_.json"), "{\"label\": \"Zenith things\"}\n");
     assert!(refactored.left[0].starts_with("`sidebars.js`: 1 place"), "{:?}", refactored.left);
 }
+
+#[test]
+fn an_address_changes_in_no_navigation_that_names_pages_in_its_own_way() {
+    let sidebars = "{\"docs\": [{\"type\": \"link\", \"label\": \"/old\", \"href\": \"/old/x\"}, \"/old/x\"]}\n";
+    let tree = site(&[
+        ("docusaurus.config.js", "module.exports = {}\n"),
+        ("sidebars.json", sidebars),
+        ("docs/a.md", "/old\n"),
+    ]);
+    let (tree, _) = everywhere(&tree, "/old", "/new");
+    assert_eq!(text(&tree, "sidebars.json"), sidebars.replace("\"label\": \"/old\"", "\"label\": \"/new\""));
+}
+
+#[test]
+fn the_text_of_a_reference_ends_before_its_destination() {
+    let before = "[a]: b.md\n\n[Acme][a] and Acme\n\n[Acme][c] and Acme\n\n[c]: d.md\n";
+    let (tree, _) = everywhere(&site(&[("a.md", before)]), "Acme", "A]");
+    let after = text(&tree, "a.md");
+    assert!(after.contains("] and A]\n\n") && !after.contains("and A\\]"), "{after}");
+}

@@ -345,6 +345,7 @@ mod tests {
             ),
             (&[&docs[..], &["--token-env", "ghp-s3cret"]].concat(), "--token-env: "),
             (&[&docs[..], &["--allow-path", "/etc/**"]].concat(), "--allow-path: `/etc/**` leads out of the docs"),
+            (&[&docs[..], &["--allow-path", "../../"]].concat(), "--allow-path: `../../` leads out of the docs"),
             (&[&docs[..], &["--allow-path", "a/../../b"]].concat(), "--allow-path: `a/../../b` leads out of the docs"),
             (&[&docs[..], &["--allow-path", "a[b"]].concat(), "--allow-path: `a[b` is not a glob: "),
             (&[&docs[..], &["--author", "Ann"]].concat(), "--author: write a name and an e-mail address"),
