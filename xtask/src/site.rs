@@ -2,6 +2,7 @@
 //! chores.
 
 mod generator;
+mod kept;
 mod warnings;
 
 use std::path::{Path, PathBuf};
@@ -15,8 +16,9 @@ use crate::summary::Outcome;
 use crate::tools::{Missing, Tools};
 use crate::workspace::{Workspace, cargo};
 
-use generator::Built;
 pub(crate) use generator::Generator;
+use generator::{Builder, Built};
+use kept::Kept;
 use warnings::Warnings;
 
 #[derive(Debug, Args)]
@@ -84,7 +86,7 @@ pub(crate) async fn run(options: &Options, stop: &mut StopSignal) -> Result<Exit
     for generator in generators {
         println!("\n── {} ──", generator.name());
         let judged = match &options.repository {
-            Some(repository) => judge.judge(*generator, repository, &options.site, stop).await,
+            Some(repository) => judge.repository(*generator, repository, &options.site, stop).await,
             None => judge.fixture(*generator, stop).await,
         };
         match judged {
@@ -150,10 +152,13 @@ impl Judge<'_> {
 
     async fn fixture(&self, generator: Generator, stop: &mut StopSignal) -> Result<Outcome, Missing> {
         let folder = self.workspace.root.join("tests/sites").join(generator.folder());
-        self.judge(generator, &folder, &generator.fixture(), stop).await
+        let site = generator.fixture();
+        let builder = generator.builder(self.workspace, self.tools, &site, &folder, stop).await?;
+        let kept = Kept::of(generator, &builder.program, self.workspace)?;
+        self.judge(&builder, kept.as_ref(), &folder, &site, stop).await
     }
 
-    async fn judge(
+    async fn repository(
         &self,
         generator: Generator,
         repository: &Path,
@@ -161,18 +166,40 @@ impl Judge<'_> {
         stop: &mut StopSignal,
     ) -> Result<Outcome, Missing> {
         let builder = generator.builder(self.workspace, self.tools, site, repository, stop).await?;
+        self.judge(&builder, None, repository, site, stop).await
+    }
+
+    /// `kept` is the place of the unchanged site's build.
+    async fn judge(
+        &self,
+        builder: &Builder,
+        kept: Option<&Kept>,
+        repository: &Path,
+        site: &Site,
+        stop: &mut StopSignal,
+    ) -> Result<Outcome, Missing> {
+        let generator = builder.generator;
         let scratch = tempfile::tempdir().map_err(|error| format!("could not make a temporary folder: {error}"))?;
         let [before, after] = ["before", "after"].map(|name| scratch.path().join(name));
         let mut faults: Vec<String> = Vec::new();
 
         copy_site(repository, &before)?;
-        let built = builder.build(&before, &scratch.path().join("built-before"), stop).await?;
-        let warnings_before = match built {
+        let (built, ended) = match kept.and_then(Kept::get) {
+            Some(built) => built,
+            None => {
+                let built = scratch.path().join("built-before");
+                let ended = builder.build(&before, &built, stop).await?;
+                if let (Some(kept), Built::Well(said)) = (kept, &ended) {
+                    kept.put(&built, &said.replace(&*before.to_string_lossy(), ""))?;
+                }
+                (built, ended)
+            }
+        };
+        let warnings_before = match ended {
             Built::Well(said) => Warnings::of(&said, scratch.path()),
             Built::Badly(said) => return Ok(Outcome::Failed(format!("the site does not build: {}", end_of(&said)))),
             Built::Stopped => return Ok(Outcome::Skipped("stopped before it ended".to_owned())),
         };
-        let built = scratch.path().join("built-before");
         let dead_before = self.dead_links(generator, &built, site).await?;
         let mut compare = self.example(generator.comparison());
         compare.arg(&before).arg(&built).args(["--root", &site.root, "--show", &site.show.to_string()]);

@@ -123,7 +123,12 @@ impl<'a> Tools<'a> {
         if on_path("node").is_none() || on_path("npm").is_none() {
             self.debian(&["nodejs", "npm"], stop).await?;
         }
-        self.step(Command::new("npm").args(["ci", "--loglevel=error"]).current_dir(folder), stop).await
+        let mut npm = Command::new("npm");
+        npm.args(["ci", "--loglevel=error"]).current_dir(folder);
+        if let Some(cache) = self.workspace.cache() {
+            npm.arg("--prefer-offline").arg("--cache").arg(cache.join("npm"));
+        }
+        self.step(&mut npm, stop).await
     }
 
     /// A node that is new enough: the one on the `PATH`, or that of an npm package.

@@ -54,9 +54,16 @@ impl Workspace {
         self.target.join("debug/docent")
     }
 
+    /// `$DOCENT_CACHE`, the folder for what does not follow from the commit.
+    pub(crate) fn cache(&self) -> Option<PathBuf> {
+        let folder = std::env::var_os("DOCENT_CACHE").filter(|folder| !folder.is_empty())?;
+        // Relative to the workspace, because tools run in other folders.
+        Some(self.root.join(folder))
+    }
+
     /// The folder for the tools that `--install` installs.
     pub(crate) fn tools(&self) -> PathBuf {
-        self.target.join("tools")
+        self.cache().unwrap_or_else(|| self.target.clone()).join("tools")
     }
 
     pub(crate) fn sdk(&self) -> PathBuf {

@@ -147,8 +147,8 @@ const ANTORA: &str = "git init --quiet . && git -c user.name=site -c user.email=
 
 /// A generator that was found.
 pub(super) struct Builder {
-    generator: Generator,
-    program: PathBuf,
+    pub(super) generator: Generator,
+    pub(super) program: PathBuf,
     /// The folder of the npm packages.
     modules: Option<PathBuf>,
     /// The folder of the generator's small site.

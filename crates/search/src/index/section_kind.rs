@@ -99,8 +99,9 @@ fn stands_first(link: &Link, source: &str) -> bool {
 
 fn begins_line(link: &Link, source: &str) -> bool {
     let before = source.get(..link.span.start).unwrap_or_default();
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    line.chars().all(|c| c.is_whitespace() || c.is_ascii_digit() || "-*+.)|#>_`[".contains(c))
+    let is_mark = |c: char| c.is_whitespace() || c.is_ascii_digit() || "-*+.)|#>_`[".contains(c);
+    // Backwards, and only to the first letter: a line may have many links.
+    before.chars().rev().find(|c| *c == '\n' || !is_mark(*c)).is_none_or(|c| c == '\n')
 }
 
 /// Whether a heading announces other pages.
