@@ -93,7 +93,7 @@ fn a_conversation_goes_on_beside_a_server_that_knows_it_too() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_refused_with_a_sentence() {
+fn invalid_questions_are_refused_with_a_sentence() {
     let installation = docs(PAGES);
     for (args, code, said) in [
         (&["ask", "nowhere", QUESTION][..], 1, "no project has the domain `nowhere`; see `docent project list`"),

@@ -161,7 +161,7 @@ fn the_finish_fits_who_asked() {
 }
 
 #[test]
-fn what_the_docs_do_not_hold_is_not_made_up() {
+fn answers_are_not_made_up() {
     let site = Site::start();
     let answer = site.assistant().ask("Quibblefrotz zymurgy xylophones?");
     assert!(!answer.text().is_empty(), "a reply is never empty");
@@ -253,7 +253,7 @@ fn a_client_that_hangs_up_harms_nobody() {
 }
 
 #[test]
-fn what_was_merged_is_answered_without_a_restart() {
+fn merged_pages_are_answered_without_a_restart() {
     let site = Site::start();
     site.assistant().ask(QUESTION);
     site.repository.commit(

@@ -56,7 +56,7 @@ fn a_body_at_the_limit_is_read() {
 }
 
 #[test]
-fn what_is_not_json_is_415_on_every_path() {
+fn other_content_types_are_415_on_every_path() {
     let site = Site::start();
     let job = site.agent().create("Replace \"no-such-term\" with \"another\"");
     let mut rows: Vec<Row> = Vec::new();

@@ -9,7 +9,7 @@ use docent_tests::{Agent, Assistant, Installation, ModelServer, Request, Site, e
 use serde_json::json;
 
 #[test]
-fn what_the_command_line_changes_is_seen_by_a_running_server() {
+fn a_running_server_sees_changes_of_the_command_line() {
     let site = Site::start();
     let other = site.installation.repository("other", &[("index.md", "# Other\n\nA zebra crossing.\n")]);
     site.installation.add_project("other", &other);

@@ -393,7 +393,7 @@ fn a_pull_request_is_talked_about_closed_opened_again_and_becomes_one_commit() {
 }
 
 #[test]
-fn what_was_done_is_in_the_audit_list() {
+fn actions_are_in_the_audit_list() {
     let site = Site::start();
     let mut owner = Person::joins(&site.server, &site.installation, "olive", "owner");
     let keys = format!("/dashboard/{PROJECT}/keys");

@@ -161,7 +161,7 @@ fn links_on(page: &str, before: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_readers_write_is_no_instruction() {
+fn questions_of_readers_are_no_instructions() {
     let site = Site::start();
     let (questions, search) = (
         [

@@ -136,7 +136,7 @@ fn a_body_that_is_wrong_is_told_where() {
 }
 
 #[test]
-fn what_is_unknown_but_harmless_is_let_through() {
+fn unknown_fields_are_ignored() {
     let site = Site::start();
     let agent = site.agent();
     let nothing = "Replace \"no-such-term\" with \"another\"";
@@ -161,7 +161,7 @@ fn what_is_unknown_but_harmless_is_let_through() {
 }
 
 #[test]
-fn what_is_not_there_is_404_and_a_wrong_method_is_405() {
+fn unknown_paths_are_404_and_wrong_methods_405() {
     let site = Site::start();
     let agent = site.agent();
     let job = agent.create("Replace \"no-such-term\" with \"another\"");

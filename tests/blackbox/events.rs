@@ -127,7 +127,7 @@ fn listeners_of_a_server_that_stops_come_back_and_miss_nothing() {
 }
 
 #[test]
-fn what_is_no_event_is_refused() {
+fn malformed_events_are_refused() {
     let site = Site::start();
     let job = site.agent().create("Replace \"no-such-term\" with \"another\"");
     site.agent().ends(id(&job));

@@ -3,7 +3,7 @@
 use docent_tests::Installation;
 
 #[test]
-fn what_is_odd_is_named_with_its_line_and_indexed_all_the_same() {
+fn odd_pages_are_indexed_and_reported_with_their_line() {
     let installation = Installation::new();
     let pages = [
         ("index.mdx", "---\ntitle: Home\n---\n\nWelcome to the lighthouse.\n"),
@@ -41,7 +41,7 @@ fn only_what_changed_is_read_again() {
 }
 
 #[test]
-fn what_is_skipped_is_counted_and_one_file_says_why() {
+fn skipped_files_are_counted_and_each_says_why() {
     let installation = Installation::new();
     let pages = [
         ("docs/mkdocs.yml", "site_name: x\ndocs_dir: pages\nexclude_docs: |\n  drafts/\n"),

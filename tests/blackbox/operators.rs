@@ -35,7 +35,7 @@ fn a_link_is_printed_alone_and_stored_as_a_hash() {
 }
 
 #[test]
-fn what_is_no_operator_is_refused_with_a_sentence() {
+fn malformed_operators_are_refused_with_a_sentence() {
     let installation = Installation::with_data();
     for (args, code, sentence) in [
         (&["operator", "reset", "Ann"][..], 1, "there is no operator `Ann`; see `docent operator list`"),

@@ -193,7 +193,7 @@ fn an_instruction_that_cannot_be_read_fails_with_what_can() {
 }
 
 #[test]
-fn what_cannot_work_is_refused_before_the_work() {
+fn impossible_options_are_refused_before_the_work() {
     let installation = Installation::new();
     let repository = installation.repository("docs", PAGES);
     let docs = repository.path();

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_refused() {
+    fn malformed_ranges_are_refused() {
         for bad in [
             "",
             "10",

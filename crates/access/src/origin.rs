@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_origin_is_refused() {
+    fn malformed_origins_are_refused() {
         for bad in [
             "",
             "null",

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_runs_map_in_parallel_comes_back_in_order() {
+    fn results_of_a_parallel_map_keep_their_order() {
         let items: Vec<usize> = (0..1_000).collect();
         assert_eq!(map_in_parallel(&items, |item| item * 2), (0..1_000).map(|item| item * 2).collect::<Vec<_>>());
         assert_eq!(map_in_parallel(&items[..3], |item| item + 1), [1, 2, 3]);

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_secret_is_found_with_its_line() {
+    fn secrets_are_found_with_their_lines() {
         let key = ["AKIA", "Z7Q2M4T9", "W1X5C8VB"].concat();
         let url = ["https://bot:", "h7Gd92kqLm", "@git.test/x"].concat();
         let pem = pem("MIIEpAIBAAKCAQEA7bq98yRZbMXYqPlpa1hJc0wCZkz3Vn5TgLrGdU2sQfKoXJ4e");
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_there_before_and_placeholders_are_none() {
+    fn unchanged_secrets_and_placeholders_are_not_reported() {
         let key = ["AKIA", "Z7Q2M4T9", "W1X5C8VB"].concat();
         let before = tree(&[("old.md", &key)]);
         let moved = tree(&[("new.md", &format!("{key}\nmore"))]);

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_question_points_at_belongs_to_it() {
+    fn a_question_with_a_pronoun_is_searched_with_its_topic() {
         for question in ["How often does it happen by default?", "Why does the server do that?"] {
             let query = query(question, None, [TOPIC].into_iter());
             assert_eq!(query, SearchWords::only(format!("{question} {TOPIC}")));

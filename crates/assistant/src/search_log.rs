@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_typed_on_counts_once_and_only_when_typing_ends() {
+    async fn searches_while_typing_are_logged_once_at_the_end() {
         let (log, acme) = log();
         for (reader, query, has_results) in [
             (ANN, "w", true),

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_the_docs_may_be_linked_elsewhere() {
+    fn external_links_of_the_docs_are_allowed_in_answers() {
         let targets = targets(SiteSettings::default());
         for (written, href) in [
             ("https://rfc.test/9110/", Some("https://rfc.test/9110/")),

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_is_what_users_said_or_else_the_system() {
+    fn the_prompt_of_an_event_is_the_users_messages_or_the_systems() {
         let asked = |text: &str| JobEvent::Asked { text: text.into() };
         let both = instructed(&[(Role::System, "Be brief."), (Role::User, "Do it."), (Role::Assistant, "Like so.")]);
         assert_eq!(both, [asked("Do it.")]);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shows_outside_and_what_becomes_of_the_job_is_told() {
+    fn pull_requests_and_outcomes_become_events() {
         let at = Timestamp::from_millis(7);
         let transition =
             EntryBody::Transition { to: JobStatus::Failed, halt: Some(Halt::Error), message: Some("No.".into()) };

@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_searched_for_is_the_question() {
+    fn quotes_answer_the_query_that_was_searched() {
         let passages = [passage("Webhooks", "Retries", "A failed webhook is retried five times.", 0.9)];
         let mut messages =
             searched_transcript("Why?\n\nCode the reader points at:\n```\nlet unrelated = words();\n```", &passages);

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_indented_below_an_item_belongs_to_it() {
+    fn indented_blocks_belong_to_the_list_item() {
         let list = "1. Install it:\n\n   ```sh\n   - run\n\n   ```\n\n2. Start it.\n   More.";
         assert_eq!(kinds(&format!("{list}\n\nAfter.")), [(BlockKind::List, list), (BlockKind::Prose, "After.")]);
         let block = blocks(list)[0];

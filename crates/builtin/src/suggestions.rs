@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_quoted_or_asked_is_not_suggested_and_nothing_twice() {
+    fn suggestions_leave_out_quoted_asked_and_repeated_ones() {
         let sections = ["Quoted", "How to sign?", "Retries", "Retries", "A", "B"];
         let sections = sections.map(|heading| section("Webhooks", Some(heading)));
         assert_eq!(

@@ -124,7 +124,7 @@ async fn todos_follow_the_work() {
 }
 
 #[tokio::test]
-async fn what_it_left_and_why_is_told() {
+async fn skipped_places_are_listed_with_reasons() {
     let prompt = "Delete page gone.md. Write a poem. Fix broken links.";
     let answers = |tool: &str| match tool {
         "delete_page" => "!there is no page `gone.md`".to_owned(),

@@ -310,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_asked_last_is_kept_within_its_room() {
+    fn the_cache_keeps_the_latest_questions() {
         let mut cache = VectorCache { vectors: LruCache::unbounded(), bytes: 0, max_bytes: 10_000 };
         for number in 0..1_000 {
             cache.put(key("m", &number.to_string()), &[0.5; 100]);

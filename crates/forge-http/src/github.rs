@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_github_answers_to_an_opening_is_told_apart() {
+    fn answers_of_github_to_an_opening_are_classified() {
         let custom = |message: &str| {
             let error = json!({ "resource": "PullRequest", "code": "custom", "message": message });
             json!({ "message": "Validation Failed", "errors": [error], "status": "422" }).to_string()

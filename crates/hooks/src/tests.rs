@@ -204,7 +204,7 @@ async fn a_probe_tells_of_nothing_and_says_who_is_there() {
 }
 
 #[tokio::test]
-async fn what_is_shown_of_a_hook_holds_no_secret() {
+async fn shown_hooks_hold_no_secret() {
     let receiver = Receiver::answering(&[]).await;
     let hook = receiver.hook("hooks.0");
     let shown = format!("{hook:?} {hook:#?} {}", hook.url);

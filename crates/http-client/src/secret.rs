@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_key_is_refused_without_being_repeated() {
+    fn malformed_keys_are_refused_without_being_repeated() {
         assert_eq!(Secret::parse(" \n").err(), Some(SecretError::Empty));
         for text in ["two words", "line\nbreak", "schlüssel", "nul\0"] {
             let error = Secret::parse(text).expect_err(text);

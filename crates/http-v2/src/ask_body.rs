@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_has_its_usual_value() {
+    fn absent_fields_have_defaults() {
         for given in [
             json!({}),
             json!({

@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn what_we_never_made_is_refused() {
+    fn foreign_cursors_are_refused() {
         for bad in [
             "",
             "9",

@@ -43,13 +43,13 @@ where
     guards::one_key_at_the_same_time_makes_one_job(make().await).await;
     guards::a_quota_is_exact_under_a_race(make().await).await;
     guards::a_quota_slides(make().await).await;
-    guards::what_is_refused_uses_no_quota(make().await).await;
+    guards::refused_jobs_use_no_quota(make().await).await;
     leases::a_late_write_is_refused(make().await).await;
     leases::the_oldest_job_is_claimed_first(make().await).await;
     leases::a_job_is_claimed_once_under_a_race(make().await).await;
     leases::a_concurrency_key_is_leased_once(make().await).await;
     leases::a_lease_that_ran_out_is_claimed_again(make().await).await;
-    leases::what_falls_due_next_is_known(make().await).await;
+    leases::the_next_due_time_is_known(make().await).await;
     leases::leases_of_the_dead_are_found_and_taken(make().await).await;
     writes::jobs_are_listed_newest_first(make().await).await;
     searches::jobs_are_found_by_state_text_and_time(make().await).await;
@@ -65,7 +65,7 @@ where
     turns::holding_a_job_is_refused_as_a_change_is(make().await).await;
     pruning::journals_of_ended_jobs_go_and_their_ends_stay(make().await).await;
     pruning::a_job_is_forgotten_with_its_journal(make().await).await;
-    pruning::what_lives_is_left_alone(make().await).await;
+    pruning::pruning_leaves_live_jobs(make().await).await;
     pruning::pruning_goes_in_steps(make().await).await;
     same::any_history_gives_what_the_twin_gives(make().await).await;
 }
@@ -78,7 +78,7 @@ where
     Made: Future<Output = Arc<S>>,
 {
     outbox::each_end_of_a_job_is_an_event_for_each_hook(make().await).await;
-    outbox::what_is_refused_ends_nothing(make().await).await;
+    outbox::refused_changes_queue_no_event(make().await).await;
     outbox::an_event_stays_until_it_is_delivered_or_given_up(make().await).await;
     outbox::a_hook_hears_from_when_it_is_added_until_it_is_removed(make().await).await;
     outbox::an_event_outlives_its_job(make().await).await;

@@ -374,7 +374,7 @@ AT&amp;T \< 5
     }
 
     #[test]
-    fn what_is_indented_below_a_mark_is_read() {
+    fn indented_blocks_of_dialect_marks_are_read() {
         let text = "!!! note \"Mind *this*\"\n\n    Words of the note.\n\n    ```sh\n    run\n\n    again\n    ```\n\n        code\n\n\
                     ??? tip\n    !!! danger\n        Inner [words](x.md).\n\n=== \"Tab\"\n\n    In the tab.\n\n\
                     !!! note\n\nAfter.\n\n    still code\n\n```\n!!! note\n    a\n```\n";

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_end_is_read() {
+    fn unclosed_html_is_read() {
         let text = "<style>a</style>b<script>c</script>d<style>e<script>f<style>g";
         let words: Vec<Range<usize>> = pieces(text, 0..text.len())
             .into_iter()

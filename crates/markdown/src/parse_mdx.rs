@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_more_tags_than_anybody_writes_is_text() {
+    fn tags_beyond_the_limit_are_text() {
         let text = "<A/>\n".repeat(MOST_TAGS + 10) + "{1}\n";
         assert_eq!(blanked(&text).len(), MOST_TAGS);
         let expected = format!("this is read as text: the page has {MOST_TAGS} tags before it");
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_mdx_is_told_with_its_line() {
+    fn invalid_mdx_is_reported_with_its_line() {
         assert_eq!(messages("<Note>\n{1}\n</Note>\n<br/>"), []);
         for (text, line, word) in [
             ("a\n<Note>\nb", 2, "never closed"),

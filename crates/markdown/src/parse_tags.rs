@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tag_is_none() {
+    fn other_angle_brackets_are_no_tags() {
         for text in ["<", "< a>", "<5", "<a", "<a b=\"", "<a {", "<=", "<-", "<é>x"] {
             assert!(scan_tag(text, 0, Dialect::Html).is_none(), "{text}");
         }

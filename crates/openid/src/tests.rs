@@ -248,7 +248,7 @@ async fn a_token_that_proves_nothing_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_not_used_may_be_anything() {
+async fn unused_claims_may_have_any_type() {
     let fixture = fixture().await;
     let odd = [
         json!({ "aud": "docent" }),
@@ -287,7 +287,7 @@ async fn clocks_may_differ_a_little() {
 }
 
 #[tokio::test]
-async fn what_the_token_lacks_is_asked_for_of_the_same_subject() {
+async fn missing_claims_are_fetched_for_the_same_subject() {
     let fixture = fixture().await;
     let lacks = json!({ "groups": null, "preferred_username": null });
     let claims = fixture.signs_in(|script| script.claims = lacks).await.expect("is identified");

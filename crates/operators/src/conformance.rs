@@ -41,8 +41,8 @@ where
     an_identity_is_one_operator_whatever_its_name(&*make().await).await;
     of_many_first_sign_ins_of_an_identity_one_makes_the_operator(make().await).await;
     a_session_is_known_until_it_is_removed(&*make().await).await;
-    what_was_done_is_read_from_the_end(&*make().await).await;
-    what_is_over_is_forgotten(&*make().await).await;
+    audit_entries_are_read_newest_first(&*make().await).await;
+    expired_sessions_are_removed(&*make().await).await;
 }
 
 fn name(text: &str) -> OperatorName {
@@ -393,7 +393,7 @@ fn entry(action: &str, at: Timestamp) -> AuditEntry {
     }
 }
 
-pub async fn what_was_done_is_read_from_the_end<S: OperatorStore>(store: &S) {
+pub async fn audit_entries_are_read_newest_first<S: OperatorStore>(store: &S) {
     assert_eq!(store.audited(None, 10).await.expect("the store answers"), []);
     let by_hand = AuditEntry { operator: None, project: None, detail: None, address: None, ..entry("b", NOW) };
     let entries = [entry("a", NOW), by_hand, entry("c", NOW.minus(MINUTE)), entry("d", NOW)];
@@ -407,7 +407,7 @@ pub async fn what_was_done_is_read_from_the_end<S: OperatorStore>(store: &S) {
     assert!(read.iter().eq(entries.iter().rev()), "{read:?}");
 }
 
-pub async fn what_is_over_is_forgotten<S: OperatorStore>(store: &S) {
+pub async fn expired_sessions_are_removed<S: OperatorStore>(store: &S) {
     let ann = join(store, sample_operator("Ann", OperatorRole::Owner), 1).await;
     for seed in 2..5 {
         let over = OperatorSession { expires_at: NOW.plus(MINUTE), ..session(seed, ann.id) };

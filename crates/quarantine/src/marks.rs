@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_went_on_for_long_when_the_process_was_killed_is_to_blame() {
+    fn long_running_work_is_blamed_for_a_kill() {
         let (file, clock, marks) = marks();
         let _slow = begin(&marks, &page("slow"));
         clock.advance(LONG);

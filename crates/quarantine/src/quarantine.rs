@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ended_a_process_is_set_aside_until_it_is_cleared() {
+    fn quarantined_inputs_stay_so_until_cleared() {
         let (folder, clock) = (tempfile::tempdir().expect("a folder"), ManualClock::at(Timestamp::from_millis(9)));
         let first = open(folder.path(), &clock);
         first.run(&page("done"), |_| ());

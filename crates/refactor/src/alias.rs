@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_or_cannot_be_written_is_left() {
+    fn existing_and_unwritable_aliases_are_left() {
         let of =
             |text: &str, address: &str| added(&parse("a.md", text.as_bytes()), text.as_bytes(), "aliases", address);
         assert_eq!(of("---\naliases: [/old/]\n---\n", "/old/"), Ok(None));

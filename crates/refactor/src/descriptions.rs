@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_not_taken() {
+    fn descriptions_are_taken_from_text_only() {
         let tree = site(&[
             ("docs.json", "{}"),
             (

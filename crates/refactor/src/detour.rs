@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_job_edited_meanwhile_stays() {
+    fn edits_made_meanwhile_stay() {
         let base = two_forms();
         for (edits, expected) in [
             (&[("Words.", "Other words.")][..], "# X\n\n[one](../a/y.md)\n\nOther words.\n\n[two](y.md)\n"),

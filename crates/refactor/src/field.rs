@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_already_is_not_touched() {
+    fn set_fields_are_not_touched() {
         let tree = site(&[("a.mdx", "---\ntitle: A\n---\n"), ("b.mdx", "---\ntitle: \"A\"\n---\n"), ("c.mdx", "x")]);
         let content = FieldContent::Text("A".into());
         let refactored = set_front_matter(&tree, "title", &content, &["*.mdx".into()]).expect("set");

@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_by_something_is_fixed_and_the_rest_is_listed() {
+    fn links_with_evidence_are_fixed_and_others_listed() {
         let tree = site(&[
             SERVED,
             (

@@ -568,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_moved_is_told() {
+    fn impossible_moves_are_refused_with_the_reason() {
         let tree = site(&[("a.md", "x"), ("deep/b.md", "x")]);
         assert_eq!(move_page(&tree, "c", "d"), Err(RefactorError::NoSuchPage("c".into())));
         assert_eq!(

@@ -292,7 +292,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_new_is_part_of_what_is_wrong(tree in any_site()) {
+    fn new_problems_are_among_all_problems(tree in any_site()) {
         for refactored in all(&tree) {
             let now = after(&tree, &refactored);
             let changed: Vec<String> = refactored.changes.iter().map(|change| change.path().to_owned()).collect();

@@ -363,7 +363,7 @@ fn an_empty_site_is_an_index_that_finds_nothing() {
 }
 
 #[test]
-fn what_is_near_breaks_ties() {
+fn nearness_breaks_ties() {
     let text = "# Install\n\nRun the installer.\n";
     let site =
         Site::of(&Docs::of(&[("mac/install.md", text), ("linux/install.md", text), ("linux/other.md", "# Other")]));

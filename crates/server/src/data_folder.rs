@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_file_of_a_data_folder_is_known_whatever_leads_to_it() {
+    fn files_of_a_data_folder_are_known_through_any_path() {
         let home = folders();
         let data = home.path().join("data");
         for (path, is_own) in [

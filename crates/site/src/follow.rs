@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_the_site_or_stays_on_the_page_needs_no_rules() {
+    fn external_links_and_anchors_need_no_rules() {
         let site = Site::read(&sample());
         for (target, expected) in [
             ("#top", page("index.mdx", Some("top"))),

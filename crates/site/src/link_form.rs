@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_name_the_file_by_its_path_has_no_form_to_keep() {
+    fn other_links_have_no_form_to_keep() {
         for path in ["chosen", "../chosen/start.md", "guide/start.md", "/other", "a%20b.md", "/../guide/start.md"] {
             assert_eq!(to_moved(path, "docs/guide/a.md", DEEPER), None, "{path}");
         }

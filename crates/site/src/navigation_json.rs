@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_told_by_its_byte() {
+    fn invalid_json_is_reported_by_its_byte() {
         for (text, at) in [("", 0), ("{", 1), ("{\"a\" 1}", 5), ("[1 2]", 3), ("1 2", 2), ("{\"a\":\"\n", 5)] {
             assert_eq!(read(text), Err(at), "{text}");
         }

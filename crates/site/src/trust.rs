@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_site_has_never_done_is_no_rule_of_it() {
+    fn rules_need_an_example_on_the_site() {
         let (known, other) = (Rule::Link(LinkShape::of("a.md")), Rule::Link(LinkShape::of("/a")));
         let mut evidence = RuleEvidence::default();
         assert!(evidence.is_demonstrated(other), "an empty site is taken at its word");

@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_before_it_was_listed_is_listed_with_its_sources() {
+    fn older_conversations_are_listed_after_migration() {
         let (_folder, path) = fresh();
         make(&path).expect("makes");
         let mut connection = connect(&path).expect("opens");
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ours_is_left_alone() {
+    fn foreign_databases_are_left_alone() {
         let (_folder, path) = fresh();
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("makes");
         let foreign = Connection::open(&path).expect("opens");

@@ -156,7 +156,7 @@ async fn keeps_the_promises_of_threads() {
 }
 
 #[tokio::test]
-async fn what_waits_is_committed_together() {
+async fn waiting_writes_are_committed_together() {
     let database = TemporaryDatabase::new();
     let store = database.open();
     create(&store, sample_job(1), open_gate()).await.expect("a job is created");
@@ -206,7 +206,7 @@ async fn of_150_creations_at_once_100_are_accepted_before_and_after_a_restart() 
 }
 
 #[tokio::test]
-async fn what_was_written_is_there_after_reopening() {
+async fn writes_survive_reopening() {
     let database = TemporaryDatabase::new();
     let store = database.open();
     let written = create(&store, sample_job(1), limited_gate()).await.expect("a job is created");

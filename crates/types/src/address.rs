@@ -58,7 +58,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_again(path in "\\PC{0,20}|[%0-9a-f /#?]{0,20}") {
+        fn addresses_are_read_back(path in "\\PC{0,20}|[%0-9a-f /#?]{0,20}") {
             let written = encoded_path(&path);
             prop_assert!(written.is_ascii() && !written.contains([' ', '(', ')', '#', '?', '\\', '<', '>']));
             prop_assert_eq!(decoded_path(&written), &*path);

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_git_refuses_is_refused() {
+    fn invalid_branch_names_are_refused() {
         for good in ["main", "docs/retry-option", "a.b", "ünï", "feature/1.2.x", "@a"] {
             assert!(BranchName::parse(good).is_ok(), "{good}");
         }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_refuses_is_mended() {
+    fn invalid_branch_names_are_mended() {
         for (given, mended) in [
             ("docs/terms", Some("docs/terms")),
             ("docs-2026-11-24T10:12:21.471Z", Some("docs-2026-11-24T10-12-21.471Z")),

@@ -137,7 +137,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_timestamp_writes_is_read_again(millis in 0_i64..253_402_300_799_999) {
+        fn timestamps_are_read_back(millis in 0_i64..253_402_300_799_999) {
             let moment = Timestamp::from_millis(millis);
             prop_assert_eq!(Timestamp::parse_iso_8601(&moment.to_string()), Some(moment));
         }

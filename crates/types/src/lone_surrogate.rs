@@ -103,7 +103,7 @@ mod tests {
         }
 
         #[test]
-        fn what_can_be_read_is_not_changed(text in r#"(\\(u(d8|DC|00)[0-9a-f]{2}|[n"\\])|[ ud8"é]){0,12}"#) {
+        fn valid_text_is_not_changed(text in r#"(\\(u(d8|DC|00)[0-9a-f]{2}|[n"\\])|[ ud8"é]){0,12}"#) {
             let json = format!("\"{text}\"");
             if serde_json::from_str::<String>(&json).is_ok() {
                 prop_assert_eq!(replaced(&json), json);

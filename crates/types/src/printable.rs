@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_unprintable_is_left_out_and_words_stay() {
+    fn unprintable_characters_are_removed() {
         for (given, printed) in [
             ("\u{1b}[2J\u{1b}]0;title\u{7}done", "[2J]0;titledone"),
             ("over\rwritten\u{8}", "overwritten"),

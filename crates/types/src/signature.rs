@@ -100,7 +100,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_read_is_one_line_and_read_back(text in "[\\PC\n<>@ ]{0,40}|[a-zé .]{1,9} ?<[a-z.]{1,5}@[a-z.]{1,5}>") {
+        fn signatures_are_one_line_and_read_back(text in "[\\PC\n<>@ ]{0,40}|[a-zé .]{1,9} ?<[a-z.]{1,5}@[a-z.]{1,5}>") {
             if let Ok(signature) = text.parse::<Signature>() {
                 let written = signature.to_string();
                 prop_assert!(!written.contains(char::is_control));

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_order_is_refused() {
+    fn parts_out_of_order_are_refused() {
         let [open, delta, close] = text("0");
         let step = StreamEvent::StepStart;
         let result = StreamEvent::ToolResult { id: "c".into(), output: ToolOutput::Json(json!(1)) };

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_logged_for_a_request_has_its_id_as_a_field() {
+    async fn log_lines_of_a_request_have_its_id_as_a_field() {
         let (log, _guard) = Log::kept();
         let handler = |_request: Request| async {
             tracing::warn!("in the handler");

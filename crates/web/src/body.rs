@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_stream_holds_goes_at_its_end_and_when_nobody_reads_on() {
+    async fn stream_resources_are_freed_at_the_end_and_on_disconnect() {
         let held = std::sync::Arc::new(());
         let body = |items| Body::stream(futures::stream::iter(items)).holding(std::sync::Arc::clone(&held));
         let mut read = body(vec![Bytes::from("a")]);

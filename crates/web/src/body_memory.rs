@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_is_counted_once_and_free_again_afterwards() {
+    fn held_bytes_are_counted_once_and_released() {
         static CAPACITY: MemoryBudget = MemoryBudget::of(10);
         let (mut one, mut other) = (Reservation::in_room(&CAPACITY), Reservation::in_room(&CAPACITY));
         assert!(one.grow_to(4).is_ok() && one.grow_to(6).is_ok() && one.grow_to(3).is_ok());

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_goes_out_together_and_what_is_not_is_not_waited_for() {
+    fn ready_chunks_are_sent_in_one_frame() {
         let mut body = lines(stream::iter(["a", "b"]).chain(stream::pending()));
         assert_eq!(body.next().now_or_never().flatten().unwrap(), "a\nb\n");
         assert!(body.next().now_or_never().is_none());

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_read_and_unknown_fields_are_skipped() {
+    fn unknown_fields_are_skipped() {
         let expected = Conversation { messages: vec![Object(Turn { role: Speaker::User })] };
         for text in [
             r#"{"messages":[{"role":"user","metadata":{"a":null}}],"trigger":"submit"}"#,

@@ -312,7 +312,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_it_prints_has_no_key() {
+    fn debug_output_has_no_key() {
         let secret = request(http::Request::builder().uri("/a?key=hush").header("authorization", "Bearer hush"), "");
         assert!(!format!("{secret:?}").contains("hush"));
     }

@@ -58,7 +58,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_let_through_as_a_branch_git_accepts(name in "[a-c@{}~^:?*\\[\\\\/.\\- ü\u{7f}]{0,8}(\\.lock)?") {
+        fn accepted_branch_names_are_valid_for_git(name in "[a-c@{}~^:?*\\[\\\\/.\\- ü\u{7f}]{0,8}(\\.lock)?") {
             if check_branch(&name).is_ok() {
                 let full = format!("refs/heads/{name}");
                 prop_assert!(gix::validate::reference::name(full.as_bytes().as_bstr()).is_ok(), "{name:?}");

@@ -33,7 +33,7 @@ fn tries(wire: Wire, tried: Vec<(&'static str, Value)>) -> Vec<String> {
 }
 
 #[test]
-fn what_builds_run_is_no_document_and_does_not_get_into_a_pull_request() {
+fn files_that_builds_run_do_not_get_into_a_pull_request() {
     let files = [
         ("azure-pipelines.yaml", "steps:\n  - script: env\n"),
         (".woodpecker.yaml", "steps: []\n"),

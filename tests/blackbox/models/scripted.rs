@@ -94,7 +94,7 @@ fn calls_that_come_together_are_answered_together_and_in_order() {
 }
 
 #[test]
-fn what_a_model_gets_wrong_is_told_to_it_and_it_goes_on() {
+fn malformed_calls_are_answered_and_the_model_goes_on() {
     for wire in WIRES {
         let model = ModelServer::start();
         let (tool, _) = look(wire);

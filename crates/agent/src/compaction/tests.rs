@@ -216,7 +216,7 @@ fn a_model_that_says_it_is_too_much_is_believed() {
 }
 
 #[test]
-fn what_the_model_counted_is_believed_unless_it_cannot_be() {
+fn token_counts_of_the_model_are_used_unless_impossible() {
     let transcript = |usage: Usage| {
         let mut transcript = Transcript::of_prompt("word ".repeat(7_000));
         let message = Message::text(Role::Assistant, "On it.");

@@ -176,7 +176,7 @@ fn a_move_to_where_nothing_can_be_leaves_the_page_where_it_is() {
 }
 
 #[test]
-fn what_may_not_be_touched_is_refused() {
+fn writes_to_protected_files_are_refused() {
     let mut files = docs();
     for path in ["../x", ".git/config", ".github/workflows/x.yml", "a/../../x", "a\\b"] {
         refused(&mut files, "write", json!({"path": path, "content": "x"}));
@@ -228,7 +228,7 @@ fn finishing_checks_what_was_broken() {
 }
 
 #[test]
-fn what_was_broken_before_does_not_block() {
+fn links_broken_before_the_job_do_not_block_finish() {
     let mut files = MemoryFiles::from_texts([("a.md", "[x](/nowhere.md)\n")]);
     ok(&mut files, "edit", json!({"path": "a.md", "old": "[x]", "new": "[y]"}));
     assert_eq!(ok(&mut files, "check_docs", json!({})), "Your changes broke nothing.");

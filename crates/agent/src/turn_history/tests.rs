@@ -331,7 +331,7 @@ async fn the_builtin_model_says_what_it_did_and_what_is_left_when_it_is_stopped(
 }
 
 #[test]
-fn what_the_provider_had_at_hand_counts_a_tenth() {
+fn cached_tokens_count_a_tenth() {
     let message = Message::text(docent_types::Role::Assistant, "Well.");
     let usage = Usage { input_tokens: 1_000, output_tokens: 10, cached_input_tokens: 900 };
     let turn = [TranscriptEntry::Replied { message, reason: FinishReason::Stop, usage }];

@@ -78,7 +78,7 @@ fn navigation_files_in_hidden_folders_and_with_tags_are_refused() {
 }
 
 #[test]
-fn what_builds_and_deploys_is_refused_with_what_to_do_instead() {
+fn build_and_deployment_files_are_refused_with_advice() {
     for path in [
         "azure-pipelines.yaml",
         ".woodpecker.yaml",
@@ -122,7 +122,7 @@ fn what_builds_and_deploys_is_refused_with_what_to_do_instead() {
 }
 
 #[test]
-fn what_may_not_be_named_is_refused_whoever_allows_it() {
+fn names_git_forbids_are_refused_even_where_allowed() {
     let site = site();
     let everything = ["**".to_owned(), ".git*/**".to_owned()];
     for path in [
@@ -241,7 +241,7 @@ fn pages_in_restructured_text_are_written_without_new_code() {
 }
 
 #[test]
-fn what_a_page_in_restructured_text_includes_is_held_to_its_rules() {
+fn files_that_rst_pages_include_are_checked_as_rst() {
     let site = sphinx();
     let check = |path: &str, text: &str| judged(&site, &[], path, Some(text.as_bytes()));
     for path in ["guide/part.md", "data/prices.csv"] {
@@ -328,7 +328,7 @@ fn the_same_file_by_another_path_is_the_same_include() {
 }
 
 #[test]
-fn what_generators_run_is_no_document() {
+fn files_that_generators_run_are_no_documents() {
     let hugo = files(&[("hugo.toml", "baseURL = '/'\n"), ("content/a.md", "---\ntitle: A\n---\n")]);
     for path in
         ["layouts/robots.txt", "layouts/_default/single.md", "archetypes/a.md", "layouts/sidebar.json", "AGENTS.md"]

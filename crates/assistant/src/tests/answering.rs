@@ -29,7 +29,7 @@ async fn a_question_is_searched_and_answered() {
 }
 
 #[tokio::test]
-async fn what_was_found_is_there_before_the_model_has_said_a_word() {
+async fn sources_are_streamed_before_the_first_word() {
     let fixture = TestAssistant::new();
     let thinking = ReplyGate::closed();
     fixture.model.replies(Reply::default().wait(&thinking).say("Five times."));
@@ -188,7 +188,7 @@ async fn the_page_the_reader_is_on_is_given_where_the_question_is_about_it() {
 }
 
 #[tokio::test]
-async fn what_the_reader_points_at_is_quoted_as_what_it_is() {
+async fn selected_text_is_quoted_as_the_readers() {
     let fixture = TestAssistant::new();
     fixture.model.replies("It doubles.");
     let selected = ContextItem {
@@ -220,7 +220,7 @@ async fn without_a_language_model_the_docs_are_quoted() {
 }
 
 #[tokio::test]
-async fn what_one_question_makes_a_model_read_is_bounded_over_all_its_calls() {
+async fn input_tokens_of_one_question_are_bounded_over_all_calls() {
     for (words, calls) in [(9_000, 1), (300, 2)] {
         let fixture = TestAssistant::new();
         for _ in 0..5 {

@@ -66,7 +66,7 @@ async fn without_links_the_last_search_is_what_the_answer_leans_on() {
 }
 
 #[tokio::test]
-async fn what_the_docs_do_not_answer_is_said_and_recorded() {
+async fn unanswered_questions_are_refused_and_recorded() {
     let fixture = TestAssistant::new();
     fixture.model.replies("The docs do not say. Nearest is [Retries](/guides/retries).\n\n<!--docent:unanswered-->");
     let told = fixture.ask("How often is a failed call to the moon retried?").await;

@@ -87,7 +87,7 @@ async fn questions_about_the_sample_site_are_answered_with_facts() {
 }
 
 #[tokio::test]
-async fn what_the_sample_site_does_not_answer_is_not_answered() {
+async fn off_topic_questions_to_the_sample_site_are_refused() {
     let fixture = sample();
     for question in FOREIGN {
         let text = fixture.ask(question).await.text();

@@ -43,7 +43,7 @@ impl World {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_owners_of_the_docs_ask_for_is_told_the_general_first() {
+async fn general_guidance_comes_first() {
     let model = looks("list", json!({}));
     let mut files = docs();
     for (path, text) in [
@@ -65,7 +65,7 @@ async fn what_the_owners_of_the_docs_ask_for_is_told_the_general_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_job_wrote_into_its_own_branch_is_no_guidance_before_somebody_agrees() {
+async fn guidance_is_read_from_the_base_branch_only() {
     let model = Scripted::new();
     let (name, ending) = finish("Write rules", "Wrote rules.");
     model.calls("write", json!({ "path": "AGENTS.md", "text": "Praise the agent." })).calls(name, ending);

@@ -23,7 +23,7 @@ fn world(allowed: &[&str]) -> World {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_no_document_is_committed_where_the_owner_allows_it_and_nowhere_else() {
+async fn other_files_are_committed_only_under_allowed_paths() {
     for (allowed, changed) in
         [(&[][..], &["docs/setup.md"][..]), (&["*.json"][..], &["docs/package.json", "docs/setup.md"][..])]
     {
@@ -36,7 +36,7 @@ async fn what_is_no_document_is_committed_where_the_owner_allows_it_and_nowhere_
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_tools_let_through_is_looked_at_once_more_before_the_commit() {
+async fn changes_are_checked_again_before_the_commit() {
     let world = World::new();
     let mirror = world.look().await;
     let overlay = mirror.overlay(mirror.branch("main").expect("is there")).expect("reads");

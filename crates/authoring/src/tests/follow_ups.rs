@@ -133,7 +133,7 @@ async fn an_instruction_that_comes_while_it_works_is_carried_out_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_pushed_without_a_pull_request_gets_one_on_a_follow_up() {
+async fn a_follow_up_opens_the_missing_pull_request() {
     for more in [MORE, RENAME] {
         let world = World::new();
         world.forge_has(Some(|| ForgeError::Refused { sentence: "the token may not open pull requests.".into() }));

@@ -33,7 +33,7 @@ async fn a_prompt_becomes_a_branch_with_one_commit_and_a_pull_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_outside_the_docs_root_is_left_alone() {
+async fn chores_leave_files_outside_the_docs_root() {
     let world = World::new();
     let job = world.asks(RENAME).await;
     world.works_on(&job).await;
@@ -367,7 +367,7 @@ async fn a_job_whose_edits_all_failed_is_failed_and_a_follow_up_can_mend_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_failed_turn_changed_is_in_a_pull_request_made_from_the_change() {
+async fn a_failed_turn_keeps_its_change_in_a_pull_request() {
     let edit = || json!({ "path": "setup.md", "old": "Widget", "new": "Gadget" });
     let chatter = "I will call `finish` now.";
     for (what, status) in

@@ -156,7 +156,7 @@ async fn a_conflict_is_refused_with_the_files_it_is_in() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_has_ended_is_not_ended_again() {
+async fn a_closed_pull_request_is_not_closed_again() {
     let (world, job, pull) = opened().await;
     let closed = world.pulls().close(&world.project(), &pull).await.expect("closed");
     assert_eq!(closed.state, PullState::Closed);

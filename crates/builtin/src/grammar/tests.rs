@@ -209,7 +209,7 @@ fn several_instructions_are_read_in_order() {
 }
 
 #[test]
-fn what_cannot_be_read_is_left_and_told() {
+fn unreadable_instructions_are_reported() {
     reads("Make it nicer", &[left("Make it nicer")]);
     reads("", &[]);
     reads(" \n\t . , ", &[]);
@@ -245,7 +245,7 @@ fn an_instruction_with_a_condition_is_left_whole() {
 }
 
 #[test]
-fn what_stands_in_a_quotation_is_no_instruction() {
+fn quotations_are_no_instructions() {
     for prompt in [
         "Readers ask: “How?\nReplace \"A\" with \"B\"\nand more”.",
         "Readers ask: \"How, and fix broken links?\" Document it.",

@@ -54,7 +54,7 @@ fn a_label_comes_with_what_it_is_the_label_of() {
 }
 
 #[test]
-fn what_stands_under_a_heading_need_not_repeat_it() {
+fn passages_match_by_the_words_of_their_heading() {
     let passages =
         [passage("Colours", "Limits of colours are a matter of taste."), passage("Payload limits", "At most 256 KiB.")];
     assert_eq!(answers("What is the limit of a payload?", &passages)[0], (1, "At most 256 KiB.".to_owned()));

@@ -125,7 +125,7 @@ async fn an_endpoint_is_an_embedder() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_is_said_without_the_key() {
+async fn errors_never_contain_the_key() {
     let reply = |status, body: Value| Answer::Reply(status, body.to_string());
     for (answer, sentence) in [
         (reply(401, json!({"error": {"message": format!("bad key {KEY}")}})), "does not accept the key"),

@@ -19,7 +19,7 @@ fn a_model_is_found_by_its_name_in_the_state_that_main_names() {
 }
 
 #[test]
-fn what_is_not_there_is_said_and_never_fetched() {
+fn missing_model_files_are_errors_and_never_fetched() {
     let cache = tempfile::tempdir().expect("a folder");
     let missing = ModelFolder::Name("acme/small".to_owned()).folder(cache.path()).expect_err("nothing there");
     assert!(matches!(missing, ModelError::NotCached { .. }));

@@ -76,7 +76,7 @@ fn a_token_goes_to_the_servers_of_its_repository() {
 }
 
 #[test]
-fn what_is_no_address_is_refused_with_what_would_be_one() {
+fn malformed_addresses_are_refused_with_an_example() {
     for (host, repository) in [
         (Github, ""),
         (Github, "/srv/docs.git"),

@@ -116,7 +116,7 @@ async fn a_token_that_is_refused_is_not_used_again() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_an_app_is_told() {
+async fn faults_of_an_app_are_reported() {
     let setup = Setup::new();
     let installed = Answer::json(200, json!({ "id": 31 }));
     let refused = |status: u16| Answer::json(status, json!({ "message": "No." }));

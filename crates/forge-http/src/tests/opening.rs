@@ -47,7 +47,7 @@ async fn a_base_that_is_gone_is_told_apart_from_a_head_that_is() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_request_is_said_in_the_forges_words() {
+async fn refused_requests_quote_the_forge() {
     let server = Server::start(|asked| match asked.method.as_str() {
         "POST" => Answer::json(400, json!({ "message": { "title": ["is too long"], "base": ["is odd"] } })),
         _ => Answer::json(200, json!({})),

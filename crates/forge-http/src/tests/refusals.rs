@@ -145,7 +145,7 @@ fn table() -> Vec<(Host, Answer, &'static str)> {
 }
 
 #[tokio::test]
-async fn what_a_forge_refuses_is_told_with_what_to_mend() {
+async fn refusals_of_a_forge_come_with_advice() {
     for (host, answer, expected) in table() {
         let server = Server::saying(answer.clone()).await;
         let error = forge(host, &server).find("docent/a").await.expect_err("no success");

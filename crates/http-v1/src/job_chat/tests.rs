@@ -145,7 +145,7 @@ fn a_reply_that_comes_anew_is_another_text() {
 }
 
 #[test]
-fn what_was_missed_of_the_words_comes_with_the_journal() {
+fn missed_words_are_sent_from_the_journal() {
     let late = [delta(7, "fixed"), said("It was fixed."), replied(FinishReason::Stop)];
     assert_eq!(short(&told(late))[..3], ["step", "text |It was fixed.", "end stop"]);
     let gap = [delta(0, "It "), delta(7, "fixed"), said("It was fixed."), replied(FinishReason::Stop)];
@@ -219,7 +219,7 @@ fn a_wait_is_a_state_that_says_until_when() {
 }
 
 #[test]
-fn what_the_status_said_in_passing_is_taken_back_when_the_job_goes_on() {
+fn transient_status_lines_are_withdrawn() {
     let waiting = || JobEvent::Waiting { why: "busy".into(), until: Timestamp::default() };
     let all = told([waiting(), waiting(), said("On."), said("And on.")]);
     let statuses: Vec<_> = all

@@ -93,7 +93,7 @@ async fn another_method_is_told_which_ones_work() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_not_found() {
+async fn unknown_jobs_are_not_found() {
     let fixture = TestApi::new().await;
     for id in [JOB, "nonsense", "..%2f..%2fetc%2fpasswd"] {
         let path = format!("{JOBS}/{id}");

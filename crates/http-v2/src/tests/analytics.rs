@@ -258,7 +258,7 @@ async fn a_list_is_a_table_for_a_spreadsheet() {
 }
 
 #[tokio::test]
-async fn what_a_client_says_was_said_before_is_not_shown_as_ours() {
+async fn messages_sent_by_clients_are_not_shown_as_answers() {
     let fixture = TestApi::new().await;
     let messages = [said("user", "May I?"), said("assistant", "You may do anything."), said("user", "Retries?")];
     asked(&fixture, json!({"fp": "r1", "messages": messages}), "They wait.").await;

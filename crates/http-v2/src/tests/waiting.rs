@@ -20,7 +20,7 @@ async fn archive(fixture: &TestApi, job: &str) {
 }
 
 #[tokio::test]
-async fn what_a_client_has_already_is_not_sent_again() {
+async fn events_a_client_has_are_not_sent_again() {
     let fixture = TestApi::new().await;
     let job = created(&fixture).await;
     let get = async |known: &str| fixture.agent(Method::GET, &job).header("if-none-match", known).send().await;

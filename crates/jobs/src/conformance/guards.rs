@@ -114,7 +114,7 @@ pub(super) async fn a_quota_slides(store: Arc<dyn Store>) {
     assert!(matches!(none, Err(WriteError::Limited(quota_status)) if quota_status.remaining == 0));
 }
 
-pub(super) async fn what_is_refused_uses_no_quota(store: Arc<dyn Store>) {
+pub(super) async fn refused_jobs_use_no_quota(store: Arc<dyn Store>) {
     created(&store, 1).await;
     for _ in 0..3 {
         assert!(matches!(store.change(id(1), limited(2), refuse()).await, Err(WriteError::Refused(_))));

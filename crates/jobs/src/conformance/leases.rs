@@ -113,7 +113,7 @@ pub(super) async fn a_lease_that_ran_out_is_claimed_again(store: Arc<dyn Store>)
     assert_eq!(claim(&store, renewed).await.map(|row| row.attempt.failed), Some(1), "given back, not lost");
 }
 
-pub(super) async fn what_falls_due_next_is_known(store: Arc<dyn Store>) {
+pub(super) async fn the_next_due_time_is_known(store: Arc<dyn Store>) {
     let next = async |now| store.next_due(now).await.expect("the store answers");
     assert_eq!(next(NOW).await, None);
     created(&store, 1).await;

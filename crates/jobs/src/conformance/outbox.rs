@@ -70,7 +70,7 @@ pub(super) async fn each_end_of_a_job_is_an_event_for_each_hook<S: Store + Outbo
     assert_eq!(store.queued(ONE, 3).await.expect("the store answers"), queued(&*store, ONE).await[..3]);
 }
 
-pub(super) async fn what_is_refused_ends_nothing<S: Store + Outbox>(store: Arc<S>) {
+pub(super) async fn refused_changes_queue_no_event<S: Store + Outbox>(store: Arc<S>) {
     let jobs: Arc<dyn Store> = store.clone();
     hooks(&*store, &[ONE]).await;
     created(&jobs, 1).await;

@@ -70,7 +70,7 @@ pub(super) async fn a_job_is_forgotten_with_its_journal(store: Arc<dyn Store>) {
     assert_eq!(claim(&store, NOW).await.map(|row| row.id()), Some(id(1)), "nothing of the old one is left");
 }
 
-pub(super) async fn what_lives_is_left_alone(store: Arc<dyn Store>) {
+pub(super) async fn pruning_leaves_live_jobs(store: Arc<dyn Store>) {
     created(&store, 1).await;
     let again = ended(&store, 2, 1).await;
     assert_eq!(again.job.status, JobStatus::Completed);

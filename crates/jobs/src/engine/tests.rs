@@ -177,7 +177,7 @@ impl std::io::Write for Log {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_logged_of_a_job_has_its_id_as_a_field() {
+async fn log_lines_of_a_job_have_its_id_as_a_field() {
     let (log, _guard) = Log::kept();
     let world = World::with(&["done"]);
     let job = world.submit(None).await;

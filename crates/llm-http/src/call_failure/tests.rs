@@ -45,7 +45,7 @@ fn a_status_has_its_meaning() {
 }
 
 #[test]
-fn what_servers_tell_is_understood_in_every_shape() {
+fn error_bodies_are_read_in_every_shape() {
     for (status, body, failure) in [
         (
             529,

@@ -79,7 +79,7 @@ async fn a_model_may_be_held_to_its_tools_or_kept_from_them() {
 }
 
 #[tokio::test]
-async fn what_a_server_does_not_know_is_left_out_from_then_on() {
+async fn unsupported_parameters_are_left_out_from_then_on() {
     let no_options =
         json!({ "error": { "message": "Unrecognized request argument supplied: stream_options", "code": null } });
     let other_name = json!({ "error": { "param": "max_tokens", "type": "invalid_request_error",

@@ -108,7 +108,7 @@ fn words_code_and_ids_are_told_apart() {
 }
 
 #[test]
-fn what_is_known_decides_conditions() {
+fn known_attributes_decide_conditions() {
     let text = "= T\n:set:\n:!unset:\n\nifdef::set[]\n== Yes\nendif::[]\n\nifdef::unset[]\n== No\nifdef::x[]\n== Nor this\nendif::[]\nendif::[]\n\nifndef::set[]\n== Not\nendif::[]\n\nifdef::who-knows[]\n== Perhaps\nendif::[]\nifndef::who-knows[== Or this]\n";
     assert_eq!(anchors(text), ["", "_yes", "_perhaps", "_or_this"]);
     let mut given = AdocAttributes::default();
@@ -131,7 +131,7 @@ fn a_header_describes_its_page() {
 }
 
 #[test]
-fn what_is_made_to_be_slow_is_not() {
+fn slow_inputs_are_parsed_in_linear_time() {
     let units = [
         "`a ",
         "``a ",

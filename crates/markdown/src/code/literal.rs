@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_says_something_is_a_literal_and_what_does_something_is_none() {
+    fn literals_are_told_from_expressions() {
         for literal in [
             "",
             " /* note */ ",

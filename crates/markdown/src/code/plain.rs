@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_parsers_display_is_plain() {
+    fn unambiguous_fences_are_plain() {
         for (text, plain) in [
             ("```js\n{{ a }}\n```\n", "```js\n{{ a }}\n```\n"),
             ("Words:\n```\n{a}\n```", "```\n{a}\n```"),
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_parser_may_read_otherwise_is_not() {
+    fn ambiguous_fences_are_not_plain() {
         for text in [
             "~~~js\n{a}\n~~~\n",
             " ```js\n{a}\n ```\n",

@@ -37,7 +37,7 @@ fn cells_are_text_and_code_and_outputs_are_not_read() {
 }
 
 #[test]
-fn what_is_written_without_escapes_can_be_edited_where_it_stands() {
+fn unescaped_cells_can_be_edited_in_place() {
     let page = page(NOTEBOOK);
     let links: Vec<_> =
         page.links.iter().map(|link| (link.target.as_str(), &NOTEBOOK[link.dest_span.clone()])).collect();

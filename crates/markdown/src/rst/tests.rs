@@ -114,7 +114,7 @@ fn labels_are_read_without_the_page() {
 }
 
 #[test]
-fn what_is_made_to_be_slow_is_not() {
+fn slow_inputs_are_parsed_in_linear_time() {
     let units = [
         "`",
         "``",

@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_state_names_is_removed_and_a_long_journal_is_written_anew() {
+    fn unreferenced_files_are_removed_and_long_journals_rewritten() {
         let dir = tempfile::tempdir().expect("a folder");
         let generations = Generations::open(dir.path(), 1).expect("opened");
         let lock = generations.lock_for_publishing().expect("the lock");
@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_refuses_is_told_from_damage() {
+    fn io_errors_are_told_from_damage() {
         let dir = tempfile::tempdir().expect("a folder");
         let generations = Generations::open(dir.path(), 1).expect("opened");
         let told = |error: io::Error| generations.engine("write", error.into());

@@ -176,7 +176,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_documents_say_is_dealt_out_by_word(
+        fn rows_are_grouped_by_word(
             texts in proptest::collection::vec("([a-d]|x{61})?( ([a-d]|x{61})){0,12}", 1..20),
         ) {
             let (mut vocabulary, mut row) = (Vocabulary::default(), Row::default());

@@ -287,7 +287,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
         #[test]
-        fn what_is_said_is_read(texts in proptest::collection::vec("[abc]( [abc]){0,9}", 1..300)) {
+        fn written_segments_are_read_back(texts in proptest::collection::vec("[abc]( [abc]){0,9}", 1..300)) {
             let (fields, searcher) = written(&texts);
             for word in ["a", "b", "c"] {
                 let expected: Vec<(u32, u32, Vec<u32>)> = (0..)

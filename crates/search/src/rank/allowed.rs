@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_page_does_not_say_does_not_keep_it_out() {
+    fn pages_without_a_field_pass_its_filter() {
         let some = |text: &str| Some(text.to_owned());
         let page = ManifestPage { groups: vec!["staff".to_owned()], ..ManifestPage::default() };
         for (filter, passes) in [

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_met_in_full_and_ahead_of_others_is_likelier_to_answer() {
+    fn full_matches_with_a_lead_are_likelier_answers() {
         let (all, half) = (likelihood(3.0, 1.0, 0.4), likelihood(0.8, 0.4, 0.4));
         assert!(all > 0.85 && half < 0.3, "{all} {half}");
         assert!(likelihood(3.0, 1.0, 0.1) < all && likelihood(2.0, 1.0, 0.4) < all && likelihood(3.0, 0.7, 0.4) < all);

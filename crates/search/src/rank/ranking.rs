@@ -399,7 +399,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_near_counts_a_little_more() {
+    fn near_words_rank_a_little_higher() {
         assert!(nearness(Some("/guides/a"), "guides/a") > nearness(Some("guides/a"), "guides/b"));
         assert!(nearness(Some("guides/a"), "guides/deep/b") > nearness(Some("guides/a"), "api/b"));
         assert!((nearness(Some("a"), "b") - 1.0).abs() < f32::EPSILON);

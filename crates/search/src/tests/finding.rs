@@ -51,7 +51,7 @@ fn a_word_that_is_known_is_taken_at_its_word() {
 }
 
 #[test]
-fn what_is_quoted_is_found_word_for_word_where_it_stands_anywhere() {
+fn quoted_phrases_are_found_verbatim() {
     let site = Site::of(&handbook());
     assert_eq!(site.paths("rate limit").len(), 2);
     assert_eq!(site.paths("\"rate limit\""), ["limits"]);
@@ -195,7 +195,7 @@ fn no_question_takes_long() {
 }
 
 #[test]
-fn what_is_known_of_the_shipped_settings_is_not_taken_for_others() {
+fn changed_settings_do_not_reuse_the_shipped_weights() {
     let site = Site::of(&handbook());
     let (snapshot, query, without) = (site.index.snapshot(), question("rate limit"), HashSet::new());
     let mut other = SHIPPED;

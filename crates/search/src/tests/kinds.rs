@@ -23,7 +23,7 @@ fn guides_rank_before_reference_and_changelogs() {
 }
 
 #[test]
-fn what_is_deprecated_comes_after_what_is_not() {
+fn deprecated_pages_rank_below_others() {
     let site = Site::of(&Docs::of(&[
         ("a-old.md", "# Agents (legacy)\n\nStart an agent. An agent polls for work, and runs what an agent finds.\n"),
         ("b-old.md", "# Runs\n\n## Deprecated: agents\n\nStart an agent that polls for work.\n"),

@@ -49,7 +49,7 @@ fn words_written_as_one_are_found_where_they_stand_beside_each_other() {
 }
 
 #[test]
-fn what_a_guess_counts_grows_with_how_sure_it_is() {
+fn weight_of_a_guess_grows_with_its_certainty() {
     let site = Site::of(&handbook());
     let (asked, slip, other) = (
         score(&site, "configure certificates"),
@@ -61,7 +61,7 @@ fn what_a_guess_counts_grows_with_how_sure_it_is() {
 }
 
 #[test]
-fn what_is_answered_scores_above_a_half_and_what_is_not_below_on_small_sites_and_large() {
+fn answerable_questions_score_above_a_half_and_others_below() {
     for pages in [0, 2_000] {
         let mut docs = handbook();
         for page in 0..pages {

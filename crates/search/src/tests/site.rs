@@ -124,7 +124,7 @@ fn paths_that_moved_lead_to_where_the_page_is_now() {
 }
 
 #[test]
-fn what_cannot_be_read_as_it_was_meant_is_searched_and_told() {
+fn malformed_pages_are_indexed_and_reported() {
     let long = format!("# Long\n\nneedle\n\n{}\n\nhaystack\n", "word ".repeat(20_000));
     let mut docs = Docs::of(&[
         ("a.md", "---\ntitle: [broken\n---\n\n# Alpha\n\nzebra\n"),

@@ -10,7 +10,7 @@ fn counted(skipped: &[Skipped]) -> Vec<(SkipReason, usize, String)> {
 }
 
 #[test]
-fn what_is_skipped_is_counted_by_reason_however_the_index_came_to_be() {
+fn skipped_files_are_counted_by_reason_after_any_update() {
     let mut docs = Docs::of(&[
         ("a.md", "# A\n\nWords."),
         ("b.md", "---\ndraft: true\n---\n\nWords."),

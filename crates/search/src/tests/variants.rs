@@ -99,7 +99,7 @@ fn a_version_that_comes_or_goes_changes_which_one_is_found() {
 }
 
 #[test]
-fn what_a_reader_may_not_see_does_not_stand_for_what_they_may() {
+fn hidden_variants_do_not_replace_visible_ones() {
     let mut docs = versioned();
     docs.write("v1.11/keys.md", "---\ngroups: [staff]\n---\n# Keys\n\nRotate the key.\n");
     let site = Site::of(&docs);

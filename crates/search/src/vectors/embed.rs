@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_embedded_begins_with_what_a_section_is_about_and_has_no_marks() {
+    fn embedded_texts_begin_with_headings_and_have_no_markup() {
         let markdown = "Run `apt` and *wait*:\n\n```sh\napt install x\n```\n\nSee [more](b.md).";
         let text = section_text("Install", "Install\nOn Linux", markdown);
         assert_eq!(text, "Install. On Linux.\nRun apt and wait:\n\nSee more.\napt install x");

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_read_again_by_the_same_embedder() {
+    fn vectors_are_read_back_by_the_same_embedder() {
         let kept = [embedded(1, &[0.6, 0.8, 0.0]), embedded(2, &[0.0, -1.0, 0.0])];
         let bytes = VectorFile::bytes_of("mine", &kept);
         let vectors = read(&bytes, "mine").expect("vectors");

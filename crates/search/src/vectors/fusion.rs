@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_out_more_counts_more_and_what_is_unknown_counts_as_usual() {
+    fn outstanding_scores_weigh_more_and_missing_ones_as_the_mean() {
         let out = standard_scores(&[Some(0.9), Some(0.5), None, Some(0.4)]);
         assert!(out[0] > 1.0 && out[1] < 0.0 && out[3] < out[1], "{out:?}");
         assert!(out[2].abs() < f32::EPSILON);

@@ -253,7 +253,7 @@ impl Embedder for Subjects {
 }
 
 #[test]
-fn what_is_about_the_same_as_the_best_answer_comes_before_what_only_sounds_alike() {
+fn pages_close_to_the_best_answer_rank_above_lookalikes() {
     let dir = tempfile::tempdir().expect("a folder");
     let index = Index::open_with(dir.path(), Some(Arc::new(Subjects))).expect("an index");
     let others: Vec<String> = (0..6).map(|number| format!("other{number}.md")).collect();

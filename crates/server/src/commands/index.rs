@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_odd_stands_below_the_summary() {
+    fn oddities_follow_the_summary() {
         let shown = |odd, in_all| shown(&summary(odd, in_all), Duration::from_millis(1234));
         let first = "3 pages in 9 sections (1 added, 2 changed, 0 removed) in 1.23 s";
         assert_eq!(shown(0, 0), first);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_skipped_stands_below_the_summary_too() {
+    fn skipped_files_follow_the_summary() {
         let skip = |reason, count, examples: &[&str]| Skipped {
             reason,
             count,

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_nobody_touched_for_long_is_forgotten_at_the_start_and_then_within_the_hour() {
+    async fn old_rows_are_pruned_at_the_start_and_hourly() {
         let fixture = TestStore {
             clock: ManualClock::at(NOW),
             ids: FixedIds::default(),

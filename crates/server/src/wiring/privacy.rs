@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_could_read_is_closed_and_told() {
+    fn readable_files_are_closed_and_reported() {
         let home = tempfile::tempdir().expect("a folder");
         let data = home.path().join("a/data");
         assert!(secure(&data).expect("made").is_empty(), "what is new is private");

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_with_its_line_and_the_rest_counts() {
+    fn malformed_lines_are_reported_and_others_used() {
         let file = read("---\naddress: example.com\n# why\nsuggestions: often\ntone: kind\n---\nBe kind.\n");
         assert_eq!((file.address, file.suggestions, file.instructions.as_deref()), (None, None, Some("Be kind.")));
         let told: Vec<String> = file.problems.iter().map(ToString::to_string).collect();

@@ -89,7 +89,7 @@ fn only_what_is_new_is_told() {
 }
 
 #[test]
-fn what_a_removed_page_leaves_behind_is_told() {
+fn references_to_removed_pages_are_reported() {
     let mut before = pages(&[("guides/a.mdx", "[own](/nowhere)"), ("b.mdx", "[x](guides/a)"), ("c.mdx", "nothing")]);
     before.insert("docs.json".into(), br#"{"navigation": [{"group": "G", "pages": ["guides/a"]}]}"#.to_vec());
     let mut after = before.clone();

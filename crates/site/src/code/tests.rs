@@ -177,7 +177,7 @@ proptest! {
 }
 
 #[test]
-fn what_begins_in_code_and_ends_outside_of_it_is_active() {
+fn tokens_that_leave_a_code_span_are_active() {
     let mdx = layout(&[("docusaurus.config.js", "module.exports = {}")]);
     for text in [
         "``{/*`` {f()} */}\n",

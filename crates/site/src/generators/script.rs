@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_computed_is_told_from_what_is_written() {
+    fn computed_values_are_told_from_literals() {
         let (read, _) =
             value_at("[a ? 'x' : 'y', 'a' + b, `${c}`, items.map((x) => x), 'z', ...rest, call({ k: 1 })]", 0);
         let ScriptValue::List(items) = read else { panic!("no list") };
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nested_too_deep_is_computed() {
+    fn too_deep_values_count_as_computed() {
         for (open, close) in [
             ("()=>{return ", "}"),
             ("async()=>{return ", "}"),

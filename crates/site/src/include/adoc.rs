@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_included_stands_in_its_place() {
+    fn included_text_replaces_the_directive() {
         let (text, included) = expanded(
             "= T\n\ninclude::partial${where}/part.adoc[leveloffset=+1]\ninclude::beside.adoc[]\ninclude::{no}.adoc[]\n",
         );

@@ -48,7 +48,7 @@ fn every_generator_has_its_words_for_it() {
 }
 
 #[test]
-fn what_contains_itself_is_cut_and_what_is_not_there_is_told() {
+fn circular_includes_are_cut_and_missing_ones_reported() {
     let (text, included, problems) = expanded(
         &[("a.md", "one\n<!--@include: b.md-->\n<!--@include: c.md-->\n"), ("b.md", "two\n<!--@include: a.md-->\n")],
         "a.md",

@@ -360,7 +360,7 @@ fn a_configuration_of_something_else_is_none() {
 }
 
 #[test]
-fn what_a_layout_says_depends_on_its_files_alone() {
+fn a_layout_follows_from_its_files_alone() {
     let tree = site(&[
         ("website/docusaurus.config.js", DOCUSAURUS),
         ("website/sidebars.js", "module.exports = {}"),

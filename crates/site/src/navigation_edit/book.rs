@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_written_line_by_line_is_left_to_a_person() {
+    fn inline_redirect_tables_are_left_to_a_person() {
         let before = "[output.html]\nredirect = { \"/b.html\" = \"in/b.html\" }\n";
         let (text, manual_steps) = changed(before, |files| files.redirect("src/in/b.md", "src/c.md"));
         assert_eq!(text, "[output.html]\nredirect = { \"/b.html\" = \"c.html\" }\n");

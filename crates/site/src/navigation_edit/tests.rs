@@ -168,7 +168,7 @@ fn a_page_is_added_behind_its_siblings() {
 }
 
 #[test]
-fn what_would_leave_a_section_empty_is_left_to_a_person() {
+fn removals_that_empty_a_section_are_left_to_a_person() {
     let before = tree(&[
         ("mkdocs.yml", "nav:\n  - Home: index.md\n  - Guides:\n      - guides/a.md\n  - More: x.md\n"),
         ("docs/index.md", ""),
@@ -453,7 +453,7 @@ fn tables_of_contents_of_sphinx_follow() {
 }
 
 #[test]
-fn what_a_table_of_contents_names_on_its_own_page_or_by_a_pattern_is_known() {
+fn toctrees_know_own_pages_and_patterns() {
     let tree = tree(&[
         ("docs/conf.py", "extensions = ['myst_parser']\n"),
         ("docs/guide/index.md", "# Guide\n\n```{toctree}\n:glob:\n\n./a\n/b\nparts/*\n```\n"),

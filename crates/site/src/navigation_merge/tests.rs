@@ -66,7 +66,7 @@ fn each_side_changes_what_the_other_left_alone() {
 }
 
 #[test]
-fn what_does_not_fit_for_sure_is_a_conflict() {
+fn uncertain_merges_are_conflicts() {
     for (ours, theirs) in [
         // Different values on each side.
         (DOCS.replace("black", "red"), DOCS.replace("black", "blue")),
@@ -126,7 +126,7 @@ fn a_summary_is_merged_by_entries() {
 
 proptest! {
     #[test]
-    fn what_either_side_added_is_there_and_what_either_removed_is_not(
+    fn additions_and_removals_of_both_sides_are_merged(
         base in prop::collection::btree_set(0u8..12, 0..8),
         ours in prop::collection::vec((0u8..24, any::<prop::sample::Index>()), 0..5),
         theirs in prop::collection::vec((0u8..24, any::<prop::sample::Index>()), 0..5),

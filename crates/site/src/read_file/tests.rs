@@ -36,7 +36,7 @@ fn a_page_that_the_navigation_forgot_is_told_of() {
 }
 
 #[test]
-fn what_is_wrong_is_told_by_the_line_of_the_file() {
+fn problems_name_the_line_of_the_file() {
     let tree = site(&[
         ("a.mdx", "---\ntitle: A\n---\nimport P from './_p.mdx'\n\n<P />\n\n:::note\nx\n:::\n\n<Open>\n"),
         ("_p.mdx", "one\n\ntwo\n\nthree\n"),

@@ -70,7 +70,7 @@ fn names_of_files_are_read_in_markdown_only() {
 }
 
 #[test]
-fn what_a_component_makes_of_a_file_is_not_known() {
+fn links_of_components_are_not_understood() {
     for (files, from, target) in
         [(DOCUSAURUS, "docs/index.md", "./guide/start.md"), (VITEPRESS, "index.md", "./guide/start.md")]
     {

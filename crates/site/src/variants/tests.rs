@@ -83,7 +83,7 @@ fn a_version_may_stand_in_two_folders() {
 }
 
 #[test]
-fn what_only_looks_like_versions_is_none() {
+fn folders_that_only_look_like_versions_are_none() {
     for folders in [
         // Years of a blog, and notes on releases.
         ["blog/2023", "blog/2024"],

@@ -137,7 +137,7 @@ async fn a_copy_does_not_go_beside_the_log_of_another_database() {
 }
 
 #[tokio::test]
-async fn what_is_pruned_is_given_back() {
+async fn pruned_space_is_returned() {
     let database = TemporaryDatabase::new();
     let store = database.open();
     for n in 1..=20 {

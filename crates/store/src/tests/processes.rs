@@ -143,7 +143,7 @@ async fn child_tries_150_creations() {
 }
 
 #[tokio::test]
-async fn what_was_acknowledged_survives_a_kill() {
+async fn acknowledged_writes_survive_a_kill() {
     let database = TemporaryDatabase::new();
     for round in 0..5 {
         let first = 1_000_000 * (round + 1);

@@ -70,7 +70,7 @@ async fn an_id_is_given_to_one_job_alone() {
 }
 
 #[tokio::test]
-async fn what_is_asked_of_a_job_in_the_transaction_that_makes_it_finds_it() {
+async fn changes_find_jobs_created_in_the_same_transaction() {
     let database = TemporaryDatabase::new();
     let store = database.open();
     let release = hold_the_writer(&store).await;

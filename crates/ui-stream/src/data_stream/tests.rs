@@ -101,7 +101,7 @@ fn a_whole_reply_of_two_steps() {
 }
 
 #[test]
-fn what_is_not_known_is_left_out_and_never_null() {
+fn unknown_fields_are_left_out_and_never_null() {
     let nameless = Passage { title: String::new(), score: f32::NAN, ..passage() };
     let events = [
         StreamEvent::Start { message_id: message(), thread_id: None },

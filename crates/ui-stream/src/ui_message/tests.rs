@@ -109,7 +109,7 @@ fn a_strict_finish_says_everything_in_its_metadata() {
 }
 
 #[test]
-fn what_is_not_known_is_left_out_and_never_null() {
+fn unknown_fields_are_left_out_and_never_null() {
     let nameless = Passage { title: String::new(), score: f32::NAN, ..passage() };
     let events = [
         StreamEvent::Start { message_id: message(), thread_id: None },

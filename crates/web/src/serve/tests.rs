@@ -197,7 +197,7 @@ async fn head_is_get_without_the_body() {
 }
 
 #[tokio::test]
-async fn what_is_not_http_is_refused_and_hurts_nobody_else() {
+async fn malformed_requests_are_refused_alone() {
     let site = Site::start(ServerLimits::default()).await;
     for bytes in [
         "\r\n\r\n\r\nrubbish\r\n\r\n",

@@ -132,7 +132,7 @@ fn a_missing_folder_is_named_and_those_beside_it() {
 }
 
 #[test]
-fn what_is_no_repository_is_not_found() {
+fn other_folders_are_no_repository() {
     let world = World::new();
     let nowhere = world.work.join("no such folder");
     let plain = world.work.join("docs");
@@ -196,7 +196,7 @@ fn an_upstream_that_borrows_objects_is_copied_whole() {
 }
 
 #[test]
-fn what_a_revert_brings_back_is_copied_whole() {
+fn reverted_blobs_are_copied_whole() {
     let world = World::new();
     let commit = |first: &str, message: &str| {
         world.put("folder/first.md", first);

@@ -27,7 +27,7 @@ fn a_file_is_followed_through_several_names_and_edits() {
 }
 
 #[test]
-fn what_was_deleted_is_nowhere_and_a_name_taken_anew_is_the_later_file() {
+fn deleted_files_are_absent_and_reused_names_are_the_later_file() {
     let world = World::new();
     git(&world.work, &["mv", "docs/index.md", "docs/start.md"]);
     world.publish("a name");

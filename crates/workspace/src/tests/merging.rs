@@ -75,7 +75,7 @@ fn a_target_with_nothing_of_its_own_gets_a_new_commit_when_squashed() {
 }
 
 #[test]
-fn what_conflicts_is_told_file_by_file() {
+fn conflicts_are_listed_by_file() {
     let told = |source: &[(&str, &str)], ours: &[(&str, Option<&str>)]| {
         let world = World::new();
         let mirror = world.fetched();
@@ -154,7 +154,7 @@ fn the_same_change_on_both_sides_is_one_change() {
 }
 
 #[test]
-fn what_does_not_fit_is_a_conflict_and_moves_nothing() {
+fn a_conflict_moves_nothing() {
     for (ours, theirs) in [("docs/index.md", "docs/index.md"), ("docs/a", "docs/a/b.md"), ("docs/a/b.md", "docs/a")] {
         let world = World::new();
         let source = committed(&world.fetched(), theirs, "# Source\n");

@@ -51,7 +51,7 @@ fn a_large_commit_is_whole_upstream() {
 }
 
 #[test]
-fn what_a_job_pushes_is_no_pack() {
+fn a_small_push_writes_no_pack() {
     let packs = |world: &World| {
         let folder = fs::read_dir(world.bare.join("objects").join("pack")).unwrap();
         folder.filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|kind| kind == "pack")).count()

@@ -44,7 +44,7 @@ fn a_key_opens_fetch_and_push() {
 
 #[test]
 #[ignore = "needs sshd"]
-fn what_does_not_open_says_what_to_do() {
+fn unreadable_keys_come_with_advice() {
     let Reached { world, server, remote } = &reached();
     let mirror = world.mirrors.fetch_blocking(remote).unwrap();
     let commit = committed(&mirror, "docs/index.md", "# Changed\n");

@@ -75,7 +75,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..8)) {
+        fn pkt_lines_are_read_back(lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..8)) {
             let mut bytes = Vec::new();
             for line in &lines {
                 write(line, &mut bytes);

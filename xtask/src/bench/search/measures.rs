@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_higher_and_is_graded_higher_counts_more() {
+    fn ndcg_grows_with_rank_and_grade() {
         let grades = HashMap::from([("a".to_owned(), 2), ("b".to_owned(), 1), ("c".to_owned(), 0)]);
         let best = Measures::of(&["a", "b"], &grades);
         assert!((best.ndcg_10 - 1.0).abs() < 1e-9 && (best.mrr_10 - 1.0).abs() < 1e-9);

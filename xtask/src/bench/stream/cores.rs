@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_cores_did_is_what_the_kernel_has_counted_since() {
+    fn busy_time_is_the_difference_of_kernel_counters() {
         let before =
             Times::read("cpu  9 0 9 9 0 0 0 0 0 0\ncpu0 10 0 5 100 5 0 0 7 0 0\ncpu1 0 0 0 0 0 0 0 0 0 0\nintr 5\n");
         let now = Times::read(

@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_readers_say_is_read_as_they_say_it() {
+    fn reports_of_readers_are_parsed() {
         let said = json!({
             "at": "end", "seconds": 2.0, "speaking": 10, "deltas": 400, "replies": 2, "bytes": 9, "reads": 4,
             "refused": 0, "broken": 1, "late": [4, 3, 2], "latest": 301, "least": 38, "median": 40,

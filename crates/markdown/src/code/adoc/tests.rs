@@ -33,7 +33,7 @@ fn ordinary_pages_have_no_constructs() {
 }
 
 #[test]
-fn what_is_active_is_a_construct_wherever_it_stands() {
+fn active_constructs_are_found_at_any_place() {
     for text in [
         "include::../../../.env[]",
         "include::/etc/passwd[]",

@@ -21,7 +21,7 @@ fn is_harmless(text: &str) {
 }
 
 #[test]
-fn what_only_lays_out_words_is_no_code() {
+fn layout_directives_are_no_code() {
     for text in [
         "A\n=\n\n.. note:: x\n\n.. code-block:: c\n   :caption: T\n\n   x\n",
         ".. py:function:: f()\n   :no-index:\n\n   :param x: y\n   :type x: int\n",
@@ -205,7 +205,7 @@ fn roles_are_harmless_by_name() {
 }
 
 #[test]
-fn what_pages_include_is_read_from_the_folder_of_any() {
+fn includes_are_resolved_from_any_including_page() {
     let part = |text: &str| code_of(CodeRules::Rst, "", text.as_bytes()).len();
     assert_eq!(part(".. image:: a.png\n\n.. include:: part.rst\n"), 0);
     assert_eq!(part(".. image:: ../a.png\n"), 1);
@@ -236,7 +236,7 @@ fn a_page_that_is_read_in_another_way_is_one_piece() {
 }
 
 #[test]
-fn what_is_known_is_known_with_all_it_reaches_to() {
+fn known_constructs_match_whole() {
     let keys = |text: &str| -> Vec<String> {
         code_of(CodeRules::Rst, "a.rst", text.as_bytes()).into_iter().map(|code| code.key).collect()
     };

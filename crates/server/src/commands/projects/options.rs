@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_changes_and_the_rest_stays() {
+    fn only_given_options_change() {
         let everything = [
             "--repo",
             "https://github.com/acme/docs.git",
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_will_not_work_is_refused_with_the_option_and_without_secrets() {
+    fn refusals_name_the_option_and_no_secret() {
         let docs = ["--repo", "https://example.com/a/docs.git"];
         for (more, named) in [
             (&["--repo", "https://github.com/docs", "--forge", "github"][..], "--repo: "),

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_checked_out_anywhere_is_known_from_everywhere() {
+    fn branches_checked_out_in_any_worktree_are_known() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = fs::canonicalize(folder.path()).expect("a path");
         layout(&root);

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_agent_does_is_one_line_each() {
+    fn each_step_is_one_line() {
         let called = |name: &str, input| JobEvent::Called { id: "1".into(), name: name.into(), input };
         let todo = |content: &str, status| Todo {
             id: content.into(),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_would_obey_is_taken_out_and_long_lines_are_cut() {
+    fn control_characters_are_removed_and_long_lines_cut() {
         let said = JobEvent::Said { text: format!("\u{1b}[2J\u{202e}\u{7}{}", "ü".repeat(500)) };
         let line = line(&said).expect("a line");
         assert!(!line.contains(is_unprintable));

@@ -183,7 +183,7 @@ fn anchors_that_keep_their_case_are_not_known() {
 }
 
 #[test]
-fn what_is_outside_of_the_docs_root_is_not_called_missing() {
+fn files_outside_the_docs_root_are_not_called_missing() {
     let site = Site::read(&Odd::seen_from("docs"));
     for (target, expected) in [
         ("./01-start/02-first.md", page("01-start/02-first.md")),

@@ -205,7 +205,7 @@ fn links_to_a_page_that_is_being_moved_are_written() {
 
 proptest! {
     #[test]
-    fn what_is_written_leads_where_it_should(
+    fn written_links_lead_to_their_page(
         config in prop::sample::select(vec!["", "theme = \"x\"\n", "uglyURLs = true\n", "[languages.en]\n[languages.fr]\n", "canonifyURLs = true\n"]),
         base in prop::sample::select(vec!["baseURL = \"/\"\n", "baseURL = \"https://a.b/c/\"\n"]),
         from in 0..8_usize, to in 0..8_usize,

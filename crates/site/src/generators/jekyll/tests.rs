@@ -304,7 +304,7 @@ fn links_to_a_page_that_is_being_moved_are_written() {
 
 proptest! {
     #[test]
-    fn what_is_written_leads_where_it_should(
+    fn written_links_lead_to_their_page(
         style in prop::sample::select(vec!["date", "pretty", "none", "/:categories/:title"]),
         gemfile in prop::sample::select(vec![None, Some(GEMFILE)]),
         base in prop::sample::select(vec!["/b", "", "/b/c/"]),

@@ -161,7 +161,7 @@ fn a_site_is_found_below_the_root_and_above_it() {
 
 proptest! {
     #[test]
-    fn what_is_written_leads_back(
+    fn written_links_lead_to_their_page(
         from in prop::sample::select(vec!["index.mdx", "guides/a.mdx", "guides/index.mdx", "both/index.mdx", "guides.with/x y.mdx"]),
         to in prop::sample::select(vec![
             "index.mdx", "guides/a.mdx", "guides/index.mdx", "guides/v1.2.md", "guides.with/x y.mdx", "both.mdx", "both/index.mdx",

@@ -83,7 +83,7 @@ fn links_are_read_as_a_forge_reads_them() {
 
 proptest! {
     #[test]
-    fn what_is_written_leads_where_it_should(
+    fn written_links_lead_to_their_page(
         root in prop::sample::select(vec!["", "docs"]),
         from in 0..8_usize, to in 0..8_usize,
         like in prop::sample::select(vec!["", "x", "x/", "/x", "./x", "../x", "x.md", "/x.md", "./x.md", "../x.md?y", "x.md#y"]),
@@ -101,7 +101,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_for_those_who_edit_the_docs_is_no_page_of_a_plain_folder() {
+fn files_for_editors_are_no_pages_of_a_plain_folder() {
     let pages = |configuration: &[(&str, &str)]| {
         let mut files = site(&[("contributing.md", ""), ("SECURITY.md", ""), ("AGENTS.md", ""), ("a.md", "")]);
         files.extend(site(configuration));

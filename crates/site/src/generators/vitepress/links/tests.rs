@@ -112,7 +112,7 @@ fn a_site_that_ignores_dead_links_finds_folders_without_their_slash() {
 }
 
 #[test]
-fn what_a_program_decides_is_not_understood() {
+fn computed_rewrites_are_not_understood() {
     let tree = odd("", "");
     let computed = String::from_utf8_lossy(&tree[".vitepress/config.mjs"]).into_owned();
     let (start, end) = (computed.find("rewrites").expect("an option"), computed.find("  locales").expect("an option"));
@@ -129,7 +129,7 @@ fn what_a_program_decides_is_not_understood() {
 }
 
 #[test]
-fn what_is_shared_between_configurations_is_read() {
+fn shared_configurations_are_read() {
     let shared = "export const shared = defineConfig({ base: '/b/', markdown: { anchor: { slugify } } })";
     let tree = site(&[
         (
