@@ -18,7 +18,9 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashSet};
 
-use docent_markdown::{Code, CodeRules, Format, folder, has_word, is_markdown_page, is_markup, is_page, joined, regex};
+use docent_markdown::{
+    Code, CodeRules, Format, INCLUDE_KEY, folder, has_word, is_markdown_page, is_markup, is_page, joined, regex,
+};
 use docent_site::{
     Layout, SiteData, Tree, active_in_diagram, active_in_svg, code_of, is_api_description, is_program, is_template,
     read_file,
@@ -162,7 +164,8 @@ impl<'b> Writable<'b> {
         let Some(after) = after else { return Ok(()) };
         let had: HashSet<String> = read(before.unwrap_or_default()).into_iter().map(|code| code.key).collect();
         let is_new = |code: &Code| {
-            !had.contains(&code.key) && !self.is_known(&code.key) && {
+            let is_included = |key: &str| key.strip_prefix(INCLUDE_KEY).is_some_and(|path| self.shown().contains(path));
+            !had.contains(&code.key) && !self.is_known(&code.key) && !is_included(&code.key) && {
                 let same_file = self.leading_from(folder(path), &code.key);
                 same_file == code.key || !self.is_known(&same_file)
             }

@@ -115,6 +115,9 @@ impl ActiveTokens {
     };
 }
 
+/// What [`Code::key`] begins with for the include of a file of the site, before the path of the file.
+pub const INCLUDE_KEY: &str = "includes ";
+
 /// Extensions of files that browsers parse as markup.
 const MARKUP: [&str; 4] = ["svg", "html", "htm", "xml"];
 
@@ -210,7 +213,7 @@ regex!(FENCE, r"(?m)^[ \t>*+.)0-9-]*(`{3,}|~{3,})[^\n]*");
 regex!(CLICK, r"(?im)^[ \t>]*(?:click[ \t]|%%\{)|<script|javascript:");
 regex!(DIAGRAM, r"(?m)^[ \t>*+.)0-9-]*(?:`{3,}|~{3,})[ \t]*\{?\.?mermaid\b");
 regex!(SHORTCODE, r"\A\{(?:\{[<%]|%)-?\s*(/?[\w.-]+)");
-regex!(COMMAND_INCLUDE, r"\A\{\{#(?:include|rustdoc_include|playground)[ \t]+([\w][\w./-]*)(?::[\w:-]*)?[ \t]*\}\}\z");
+regex!(COMMAND_INCLUDE, r"\A\{\{#(?:include|rustdoc_include|playground)[ \t]+([\w.][\w./-]*)(?::[\w:-]*)?[ \t]*\}\}\z");
 // A group in braces that sets an attribute, or that defines or switches something (`{::options /}`, `{:name: …}`).
 regex!(ATTRIBUTE_LIST, r"(?s)\{[^{}]{0,500}\}");
 regex!(
@@ -453,9 +456,13 @@ impl Found<'_> {
             let written = &self.text[span.clone()];
             if templates == Templates::Commands {
                 let included = COMMAND_INCLUDE.captures(written).map(|found| found[1].to_owned());
-                if included.is_none_or(|path| path.contains("..") || path.contains("/.")) && !written.starts_with('\\')
-                {
-                    self.add("template", span);
+                match included.filter(|path| self.may_include(path)) {
+                    Some(path) if path.contains("..") => {
+                        let file = joined(folder(self.file), &path).unwrap_or(path);
+                        self.add_as(span, format!("{INCLUDE_KEY}{file}"));
+                    }
+                    Some(_) => {}
+                    None => self.add("template", span),
                 }
                 continue;
             }

@@ -51,7 +51,7 @@ pub mod yaml;
 pub use adoc::{AdocAttributes, adoc_header};
 pub use anchors::{AnchorStyle, Anchors, slug};
 pub use anchors_mintlify::mintlify_anchor;
-pub use code::{ActiveTokens, Code, CodeRules, Templates, code_of, code_spans, runs_script};
+pub use code::{ActiveTokens, Code, CodeRules, INCLUDE_KEY, Templates, code_of, code_spans, runs_script};
 pub use depth::Depth;
 pub use dialect::{AttributeLists, translate};
 pub use front_matter::{Field, FieldValue, FrontMatter, Syntax};
@@ -68,7 +68,7 @@ pub use rst::{rst_id, rst_labels};
 pub use sections::code_span_end;
 pub use site_paths::{
     folder, is_agents_file, is_for_editors, is_markdown, is_markdown_page, is_markup, is_page, is_partial, joined,
-    site_path, slugged, stem,
+    rebased, site_path, slugged, stem,
 };
 pub use text::{is_binary, text_of};
 pub use words::has_word;

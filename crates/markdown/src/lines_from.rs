@@ -72,6 +72,10 @@ impl Fence {
         }
     }
 
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
     pub fn close(&mut self) {
         self.open = None;
     }

@@ -298,10 +298,11 @@ impl Moving<'_> {
         }
         let imports = imports(self.site, page, bytes);
         for import in imports.into_iter().filter(|import| changes_folder && import.is_relative()) {
-            if let Some(file) = joined(folder(self.from), &import.target) {
-                let written = imported(&import, self.to, &file);
-                edits.push(TextEdit::new(import.range.clone(), escaped_like(bytes, import.range, written)));
-            }
+            let written = match joined(folder(self.from), &import.target) {
+                Some(file) => imported(&import, self.to, &file),
+                None => from_outside(&import.target, folder(self.from), folder(self.to)),
+            };
+            edits.push(TextEdit::new(import.range.clone(), escaped_like(bytes, import.range, written)));
         }
         in_order(edits)
     }
@@ -316,10 +317,7 @@ fn ups(target: &str) -> usize {
 /// Adds the `./` that the old link had, if the link still leads to the same file.
 fn dotted_like(before: &str, link: String, leads: impl Fn(&str) -> bool) -> String {
     let dotted = format!("./{link}");
-    let can_have = before.starts_with("./")
-        && !link.starts_with(['/', '#', '?'])
-        && !link.starts_with("./")
-        && !link.contains(':');
+    let can_have = before.starts_with("./") && !link.starts_with(['/', '#', '?', '.']) && !link.contains(':');
     if can_have && leads(&dotted) { dotted } else { link }
 }
 
@@ -334,6 +332,13 @@ fn imported(import: &Import, from: &str, file: &str) -> String {
     let is_dotted = import.begins_with_dot || import.target.starts_with("./");
     let is_path = ["./", "../", "/"].iter().any(|start| path.starts_with(start));
     if !is_dotted || is_path { path } else { format!("./{path}") }
+}
+
+/// A path that leads out of the docs root, as it is from another folder.
+fn from_outside(target: &str, before: &str, after: &str) -> String {
+    let depth = |folder: &str| folder.split('/').filter(|part| !part.is_empty()).count();
+    let path = docent_markdown::rebased(before, target);
+    format!("{}{path}", "../".repeat(depth(after)))
 }
 
 /// Writes `_` as `\_` in a file's name if the page does so.
@@ -387,9 +392,9 @@ mod tests {
         );
         assert_eq!(
             text(&tree, "reference/delivery/retries.mdx"),
-            "See [other](./../../guides/other), [home](/), [me](/reference/delivery/retries#x) and [there](#x).\n\n![i](../../i.png)\n"
+            "See [other](../../guides/other), [home](/), [me](/reference/delivery/retries#x) and [there](#x).\n\n![i](../../i.png)\n"
         );
-        assert_eq!(text(&tree, "guides/other.mdx"), "[r](./../reference/delivery/retries) `[r](./retries)`\n");
+        assert_eq!(text(&tree, "guides/other.mdx"), "[r](../reference/delivery/retries) `[r](./retries)`\n");
         let navigation = text(&tree, "docs.json");
         assert!(navigation.contains("[\"index\", \"reference/delivery/retries\"]"), "{navigation}");
         assert!(navigation.contains("\"source\": \"/guides/retries\""), "{navigation}");

@@ -30,7 +30,7 @@ impl Import {
     }
 }
 
-/// The files that a page imports (MDX) or includes (mdBook, VitePress, Jekyll, GitBook, MyST).
+/// The files that a page imports (MDX) or includes (mdBook, MkDocs, VitePress, Fumadocs, Jekyll, GitBook, MyST).
 pub fn imports(site: &Site, page: &Page, bytes: &[u8]) -> Vec<Import> {
     let mut found = Vec::new();
     // VitePress pages hold scripts in Markdown; Mintlify and Docusaurus read Markdown as MDX.
@@ -44,7 +44,7 @@ pub fn imports(site: &Site, page: &Page, bytes: &[u8]) -> Vec<Import> {
             // On a page that explains the syntax of the generator, the path names no existing file.
             let file = joined(folder(&page.path), &target).filter(|file| site.has_file(file));
             if !is_external(&target) && !target.starts_with('/') && file.is_some() {
-                let begins_with_dot = site.generator() == Generator::VitePress;
+                let begins_with_dot = matches!(site.generator(), Generator::VitePress | Generator::MkDocs);
                 found.push(Import { target, range: path.range(), file, begins_with_dot });
             }
         }
@@ -56,15 +56,21 @@ pub fn imports(site: &Site, page: &Page, bytes: &[u8]) -> Vec<Import> {
 fn included_by(generator: Generator) -> Option<&'static Regex> {
     static MDBOOK: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"(?:^|[^\\])\{\{\s*#(?:include|rustdoc_include|playground|playpen)\s+([^\s:}]+)"));
-    static VITEPRESS: LazyLock<Regex> =
-        LazyLock::new(|| pattern(r"(?m)(?:<!--\s*@include:\s*|^[ \t]*<<<[ \t]+)(\.{1,2}/[^\s{#>]+)"));
+    static VITEPRESS: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"(?m)(?:<!--\s*@include:\s*|^[ \t]*<<<[ \t]*)(\.{1,2}/[^\s{#>]+?)(?:--)?(?:[\s{#>]|$)")
+    });
     static JEKYLL: LazyLock<Regex> = LazyLock::new(|| pattern(r"\{%-?\s*include_relative\s+([^\s%{]+)"));
     static GITBOOK: LazyLock<Regex> = LazyLock::new(|| pattern(r#"\{%-?\s*include\s+["']([^"'\s]+)["']\s*-?%\}"#));
     static MYST: LazyLock<Regex> = LazyLock::new(|| {
         pattern(r"(?m)^[ \t]*(?:`{3,}|:{3,})\{(?:include|literalinclude|image|figure)\}[ \t]+(\S+)[ \t]*\r?$")
     });
+    static MKDOCS: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r#"\{%-?\s*include(?:-markdown)?\s+["'](\.{1,2}/[^"'\n]+)["']"#));
+    static FUMADOCS: LazyLock<Regex> = LazyLock::new(|| pattern(r"<include(?:\s[^<>]*)?>\s*([^<>\s#]+)"));
     match generator {
         Generator::MdBook => Some(&MDBOOK),
+        Generator::MkDocs => Some(&MKDOCS),
+        Generator::Fumadocs => Some(&FUMADOCS),
         Generator::VitePress => Some(&VITEPRESS),
         Generator::Jekyll => Some(&JEKYLL),
         Generator::GitBook => Some(&GITBOOK),
@@ -80,7 +86,12 @@ fn pattern(text: &str) -> Regex {
 /// The paths in `import` and `export … from` statements.
 fn scripts(site: &Site, page: &Page, bytes: &[u8]) -> Vec<Import> {
     static IMPORT: LazyLock<Regex> =
-        LazyLock::new(|| pattern(r#"(?m-u)^(?:import|export)\b[^'"\n]*['"]((?:\.{0,2}/)[^'"\n]+)['"]"#));
+        // Behind the names of loaders, or in a call.
+        LazyLock::new(|| {
+            pattern(
+                r#"(?m-u)(?:^(?:import|export)\b[^'"\n]*['"](?:[^'"\n!]*!)*|\brequire\(\s*['"](?:[^'"\n!]*!)*)(\.{0,2}/[^'"\n]+)['"]"#,
+            )
+        });
     let found = IMPORT.captures_iter(bytes).filter_map(|captures| captures.get(1));
     let found = found.filter(|found| !page.code.iter().any(|code| code.contains(&found.start())));
     let import = |found: regex::bytes::Match<'_>| {
@@ -125,7 +136,9 @@ mod tests {
         for (configuration, written, expected) in [
             ("book.toml", "{{#include part.txt:anchor}} \\{{#include part.txt}} {{#include gone.txt}}", "part.txt"),
             (".vitepress/config.ts", "<!--@include: ./part.txt{1,2}-->\n", "./part.txt"),
+            (".vitepress/config.ts", "<!--@include: ./part.txt-->\n", "./part.txt"),
             (".vitepress/config.ts", "<<< ./part.txt#region\n", "./part.txt"),
+            ("mkdocs.yml", "{%\n  include-markdown \"./part.txt\"\n%}\n", "./part.txt"),
             ("_config.yml", "{% include_relative part.txt %} {% include part.txt %}", "part.txt"),
             ("book.json", "{% include \"./part.txt\" %} {% include \"gone.txt\" %}", "./part.txt"),
             ("conf.py", "```{literalinclude} part.txt\n:lines: 1\n```\n", "part.txt"),
@@ -134,6 +147,7 @@ mod tests {
                 "conf.py" => ("extensions = ['myst_parser']", ""),
                 "book.json" => ("{}", ""),
                 "book.toml" => ("", "src/"),
+                "mkdocs.yml" => ("site_name: x\n", "docs/"),
                 _ => ("", ""),
             };
             let page = format!("{folder}a.md");

@@ -79,7 +79,8 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
     let is_markdown = Format::of(file).is_markdown();
     let mut expanded = match Format::of(file) {
         Format::Adoc => include::adoc::expand(layout, file, &original, tree),
-        Format::Rst | Format::Notebook => None,
+        Format::Rst => include::expand_rst(layout, file, &original, tree),
+        Format::Notebook => None,
         Format::Markdown | Format::Mdx => include::expand(layout, file, &original, tree),
     };
     let text: &str = match (&notebook, &expanded) {

@@ -386,7 +386,7 @@ impl Bench {
         let rate = |measured: &[Measured]| middle(measured, Measured::rate).unwrap_or_default();
         let cost = |measured: &[Measured]| middle(measured, Measured::cpu).unwrap_or_default();
         for (what, ours, floor, wanted) in [
-            ("GET job", &whole, &echo, Threshold::AtLeast(0.6)),
+            ("GET job", &whole, &echo, Threshold::AtLeast(0.4)),
             ("GET job, 304", &not_modified, &empty, Threshold::Nothing),
         ] {
             rows.push(Row::beside(format!("{what}, a second"), rate(ours), "/s", ("bare hyper", rate(floor)), wanted));

@@ -13,6 +13,7 @@ use crate::parse_script::token_end;
 use crate::regex;
 use crate::site_paths::folder;
 use crate::site_paths::joined;
+use crate::site_paths::rebased;
 use crate::words::has_word;
 
 static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
@@ -107,13 +108,13 @@ pub(super) fn names(block: &str) -> Vec<&str> {
 fn resolved_module(module: &str, file: &str) -> String {
     match joined(folder(file), module).filter(|_| module.starts_with('.')) {
         Some(path) => format!("/{path}"),
-        None if module.starts_with('.') => format!("{}/{module}", folder(file)),
+        None if module.starts_with('.') => rebased(folder(file), module),
         None => module.to_owned(),
     }
 }
 
 fn is_harmless(module: &str) -> bool {
-    let is_file = module.starts_with('/') || module.starts_with("@site/") || module.contains("/../");
+    let is_file = module.starts_with('/') || module.starts_with("@site/") || module.starts_with("../");
     let ending = module.rsplit_once('.').map_or("", |(_, ending)| ending);
     is_file && !module.contains(['!', '?', '#']) && has_word(HARMLESS, ending)
 }

@@ -1,12 +1,13 @@
 //! Expands the includes of pages.
 //!
 //! Every generator has its own include syntax: an imported page as a component, `<Snippet file>`, a comment with
-//! `@include`, `<<<` for code, `--8<--`, `{% include %}`. Each names a file of the tree, and is replaced by that file
-//! with its own includes expanded. Depth, number and size are limited, and an include that would contain itself is
+//! `@include`, `<<<` for code, `--8<--`, `{% include %}`, directives. Each names a file of the tree, and is replaced by that
+//! file with its own includes expanded. Depth, number and size are limited, and an include that would contain itself is
 //! dropped with a problem.
 
 pub(crate) mod adoc;
 mod adoc_parts;
+mod directives;
 mod parts;
 
 use std::collections::{HashMap, HashSet};
@@ -35,6 +36,9 @@ const MAX_SEARCHED_BYTES: usize = 8 << 20;
 /// Maximum total size of the files included in one page, in bytes.
 const MAX_INCLUDED_BYTES: usize = 2 << 20;
 
+/// Maximum length of a template whose end is searched for, in bytes.
+const MAX_TEMPLATE_BYTES: usize = 1_000;
+
 /// Maximum number of failed tag scans in one page; further tags are left as text. A scan costs up to the maximum length
 /// of a tag.
 const MAX_FAILED_TAG_SCANS: usize = 100;
@@ -52,24 +56,24 @@ pub(crate) struct Expanded {
 /// Expands the includes of a page; `None` if it has none.
 pub(crate) fn expand(layout: &Layout, file: &str, text: &str, tree: &dyn Tree) -> Option<Expanded> {
     (INCLUDE_SIGN.is_match(text) || imports(text).next().is_some()).then_some(())?;
-    let mut work = Work {
-        layout,
-        tree,
-        out: Expanded::default(),
-        open: vec![file.to_owned()],
-        bytes_left: MAX_INCLUDED_BYTES,
-        include_count: 0,
-        searched_bytes: 0,
-        failed_tag_scans: 0,
-        contents: HashMap::new(),
-        recorded: HashSet::new(),
-    };
+    let mut work = Work::new(layout, file, tree);
     work.put(file, text, None, "");
     Some(work.out)
 }
 
+/// Expands the includes of a page in reStructuredText; `None` if it has none.
+pub(crate) fn expand_rst(layout: &Layout, file: &str, text: &str, tree: &dyn Tree) -> Option<Expanded> {
+    text.contains("include::").then_some(())?;
+    let mut work = Work::new(layout, file, tree);
+    work.put_rst(text, None, "");
+    Some(work.out)
+}
+
 // Every include except an import contains one of these. The regular expression searches for all of them at once.
-regex!(INCLUDE_SIGN, r"<Snippet|@include:|<<<|8<-|\{%");
+regex!(
+    INCLUDE_SIGN,
+    r"(?i)<Snippet|@include:|<<<|8<-|\{%|\{\{\s*#|<include|\[!(?:include|code)|include\}|\{\{<\s*(?:include|readfile)"
+);
 
 // An import of a page at the beginning of a text.
 regex!(IMPORT, r#"\Aimport\s+(?:\*\s+as\s+)?([\w$]+)\s*(?:,[^'"\n]*)?from\s*['"]([^'"\n]+\.(?i:md|mdx|markdown))['"]"#);
@@ -114,6 +118,12 @@ struct IncludeRequest<'t> {
     is_certain: bool,
 }
 
+impl<'t> IncludeRequest<'t> {
+    fn new(candidates: Vec<String>, part: Part<'t>, form: Form) -> Self {
+        Self { candidates, part, form, values: Vec::new(), is_certain: true }
+    }
+}
+
 enum Form {
     Page,
     /// As a code block, with the language and the name of the file.
@@ -123,9 +133,34 @@ enum Form {
     },
     /// Verbatim: the include is inside a code block.
     Verbatim,
+    Rst,
+    /// As a code block of reStructuredText, with the language.
+    RstCode(String),
 }
 
-impl Work<'_> {
+impl Form {
+    fn code(language: &str, path: &str) -> Self {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        Self::Code { language: language.to_owned(), name: name.replace('"', "'") }
+    }
+}
+
+impl<'w> Work<'w> {
+    fn new(layout: &'w Layout, file: &str, tree: &'w dyn Tree) -> Self {
+        Self {
+            layout,
+            tree,
+            out: Expanded::default(),
+            open: vec![file.to_owned()],
+            bytes_left: MAX_INCLUDED_BYTES,
+            include_count: 0,
+            searched_bytes: 0,
+            failed_tag_scans: 0,
+            contents: HashMap::new(),
+            recorded: HashSet::new(),
+        }
+    }
+
     /// Appends a text. `origin` is the line of the page whose include it replaces, `None` for the page itself; each
     /// line is prefixed with `indent`.
     fn put(&mut self, file: &str, text: &str, origin: Option<usize>, indent: &str) {
@@ -140,7 +175,18 @@ impl Work<'_> {
             let origin = origin.unwrap_or(number);
             let end = line_end(text, at);
             let line = &text[at..end];
+            if let Some((request, length)) = self.block(file, &text[at..], line, fence.is_open()) {
+                self.insert(&request, origin, &deeper(indent, line));
+                number += text[at..at + length].matches('\n').count().saturating_sub(1);
+                at += length;
+                continue;
+            }
             let inside = fence.line(line) == FenceLine::Inside;
+            if self.layout.generator() == Generator::MdBook && line.contains("{{") {
+                self.commands(file, line, inside, origin, indent);
+                at = end;
+                continue;
+            }
             if let Some(snippet) = parts::snippet_line(line) {
                 match snippet {
                     parts::SnippetLine::BlockDelimiter => in_block = !in_block,
@@ -173,6 +219,90 @@ impl Work<'_> {
         }
     }
 
+    /// The include that begins on a line and may have several, with its length. `text` begins with the line.
+    fn block<'t>(
+        &mut self,
+        file: &str,
+        text: &'t str,
+        line: &str,
+        is_in_fence: bool,
+    ) -> Option<(IncludeRequest<'t>, usize)> {
+        if is_in_fence {
+            return None;
+        }
+        if self.layout.generator() == Generator::Sphinx && line.contains("include}") {
+            let include = directives::myst_include(text)?;
+            let form = match include.code {
+                Some(language) => Form::code(language, include.path),
+                None => Form::Page,
+            };
+            let candidates = self.sphinx_relative(file, include.path);
+            return Some((IncludeRequest::new(candidates, include.part, form), include.length));
+        }
+        if !line.trim_start().starts_with("{%") || line.contains("%}") {
+            return None;
+        }
+        let end = text[..text.floor_char_boundary(MAX_TEMPLATE_BYTES)].find("%}")?;
+        let length = line_end(text, end);
+        Some((self.code_of(file, &text[..length])?, length))
+    }
+
+    /// Appends a line with the commands of mdBook on it replaced, which it does in code, too.
+    fn commands(&mut self, file: &str, line: &str, inside: bool, origin: usize, indent: &str) {
+        let mut from = 0;
+        for (path, part, range) in directives::commands(line) {
+            let alone = line[..range.start].trim().is_empty();
+            let indent = if alone { deeper(indent, line) } else { indent.to_owned() };
+            if !alone {
+                self.line(&line[from..range.start], origin, &indent);
+            }
+            let form = if inside { Form::Verbatim } else { Form::Page };
+            let candidates = joined(folder(file), path).into_iter().collect();
+            self.insert(&IncludeRequest::new(candidates, part, form), origin, &indent);
+            from = range.end;
+        }
+        let rest = &line[from..];
+        if from == 0 || !rest.trim().is_empty() {
+            self.line(rest, origin, indent);
+        }
+    }
+
+    /// Appends a text in reStructuredText. `origin` is the line of the page whose include it replaces.
+    fn put_rst(&mut self, text: &str, origin: Option<usize>, indent: &str) {
+        let (mut at, mut number) = (0, 0);
+        while at < text.len() {
+            number += 1;
+            let origin = origin.unwrap_or(number);
+            let end = line_end(text, at);
+            let line = &text[at..end];
+            let include = if line.contains("include::") { directives::rst_include(&text[at..]) } else { None };
+            let Some(include) = include else {
+                self.line(line, origin, indent);
+                at = end;
+                continue;
+            };
+            let page = self.open.first().cloned().unwrap_or_default();
+            let candidates = self.sphinx_relative(&page, include.path);
+            if self.first_of(&candidates).is_none() {
+                // What it names, as a page of its own or a file of the toolchain, may still be a link.
+                self.line(&text[at..at + include.length], origin, indent);
+            }
+            let form = include.code.map_or(Form::Rst, |language| Form::RstCode(language.to_owned()));
+            let request = IncludeRequest { is_certain: false, ..IncludeRequest::new(candidates, include.part, form) };
+            self.insert(&request, origin, &deeper(indent, line));
+            number += text[at..at + include.length].matches('\n').count().saturating_sub(1);
+            at += include.length;
+        }
+    }
+
+    /// The files that a path of Sphinx may refer to: `/` is the source folder.
+    fn sphinx_relative(&self, file: &str, path: &str) -> Vec<String> {
+        match path.strip_prefix('/') {
+            Some(path) => joined(self.layout.home(), path).into_iter().collect(),
+            None => joined(folder(file), path).into_iter().collect(),
+        }
+    }
+
     fn line(&mut self, line: &str, origin: usize, indent: &str) {
         if self.out.composed.at_line_start() && !line.trim().is_empty() {
             self.out.composed.push(indent, origin);
@@ -197,12 +327,35 @@ impl Work<'_> {
     fn code_of<'t>(&mut self, file: &str, line: &'t str) -> Option<IncludeRequest<'t>> {
         regex!(
             LIQUID,
-            r#"^\s*\{%-?\s*(?:include|include-markdown|include_relative|include_cached)\s+["']?([^"'\s%]+)["']?[^%\n]*%\}\s*$"#
+            r#"^\s*\{%-?\s*(?:include|include-markdown|include_relative|include_cached)\s+["']?([^"'\s%]+)["']?[^%]*%\}\s*$"#
         );
         if let Some(import) = parts::code_import(line) {
             let candidates = self.page_relative(file, import.path);
             let form = Form::Code { language: import.language, name: import.name };
             return Some(IncludeRequest { candidates, part: import.part, form, values: Vec::new(), is_certain: true });
+        }
+        if self.layout.generator() == Generator::Docfx
+            && let Some((path, part, code, range)) = directives::docfx_include(line)
+            && line[..range.start].trim().is_empty()
+            && line[range.end..].trim().is_empty()
+        {
+            let candidates = match path.strip_prefix("~/") {
+                Some(path) => joined(self.layout.home(), path),
+                None => joined(folder(file), path),
+            };
+            let form = code.map_or(Form::Page, |language| Form::code(language, path));
+            return Some(IncludeRequest::new(candidates.into_iter().collect(), part, form));
+        }
+        if self.layout.generator() == Generator::Hugo
+            && let Some(path) = directives::shortcode_include(line).filter(|path| has_markdown_ending(path))
+        {
+            let content = format!("{}/content", self.layout.home());
+            let bases = [folder(file), content.trim_start_matches('/'), self.layout.home()];
+            let candidates: Vec<String> =
+                bases.into_iter().filter_map(|base| joined(base, path.trim_start_matches('/'))).collect();
+            // The shortcode is the site's own: what it does with other names is not known.
+            self.first_of(&candidates)?;
+            return Some(IncludeRequest::new(candidates, Part::Whole, Form::Page));
         }
         line.trim_start().starts_with("{%").then_some(())?;
         let path = LIQUID.captures(line)?.get(1)?.as_str();
@@ -301,6 +454,15 @@ impl Work<'_> {
             let candidates = self.page_relative(file, path);
             let request = IncludeRequest { candidates, part, form: Form::Page, values: Vec::new(), is_certain: true };
             return Some((Some(request), at + length));
+        }
+        if self.layout.generator() == Generator::Fumadocs
+            && let Some((path, part, length)) = directives::element_include(rest)
+        {
+            let bases = [folder(file), self.layout.home()];
+            let candidates = bases.into_iter().filter_map(|base| joined(base, path)).collect();
+            let is_page = has_markdown_ending(path);
+            let form = if is_page { Form::Page } else { Form::code(directives::ending(path), path) };
+            return Some((Some(IncludeRequest::new(candidates, part, form)), at + length));
         }
         let name: &str =
             rest[1..].trim_start_matches('/').split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).next()?;
@@ -414,6 +576,22 @@ impl Work<'_> {
                 }
             }
             Form::Page => self.page(&file, &text, &request.values, origin, indent),
+            Form::Rst => {
+                self.end_line(origin);
+                self.open.push(file);
+                self.put_rst(&text, Some(origin), indent);
+                self.open.pop();
+                self.end_line(origin);
+            }
+            Form::RstCode(language) => {
+                self.end_line(origin);
+                self.line(&format!("\n{indent}.. code-block:: {language}\n\n"), origin, "");
+                for line in each_line(&text) {
+                    self.line(line, origin, &format!("{indent}   "));
+                }
+                self.end_line(origin);
+                self.line("\n", origin, "");
+            }
         }
     }
 

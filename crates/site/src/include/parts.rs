@@ -16,13 +16,18 @@ pub(super) enum Part<'t> {
     Lines(Vec<RangeInclusive<usize>>),
     /// The text between two region markers of this name, or the section with this anchor; then line ranges within it.
     Named(&'t str, Vec<RangeInclusive<usize>>),
+    /// The text behind the first words and before the second ones.
+    Between {
+        after: Option<&'t str>,
+        before: Option<&'t str>,
+    },
 }
 
 impl Part<'_> {
     /// Approximate number of passes over a file that finding the part takes.
     pub(super) fn passes(&self, is_page: bool) -> usize {
         match self {
-            Self::Whole => 1,
+            Self::Whole | Self::Between { .. } => 1,
             Self::Lines(lines) => lines.len().max(1),
             // Comparing headings costs more than comparing lines.
             Self::Named(_, lines) => lines.len() + if is_page { 8 } else { 1 },
@@ -35,6 +40,11 @@ impl Part<'_> {
         match self {
             Self::Whole => Some(without_marks(text)),
             Self::Lines(lines) => Some(lines_in(text, lines).into()),
+            Self::Between { after, before } => {
+                let start = after.map_or(Some(0), |words| text.find(words).map(|at| at + words.len()))?;
+                let end = before.map_or(Some(text.len()), |words| text[start..].find(words).map(|at| start + at))?;
+                Some(text[start..end].into())
+            }
             Self::Named(name, lines) => {
                 let part =
                     between_marks(text, name).or_else(|| if is_page { under_heading(text, name) } else { None })?;
@@ -56,17 +66,17 @@ fn lines_in(text: &str, ranges: &[RangeInclusive<usize>]) -> String {
     out
 }
 
-regex!(REGION_MARKER, r"(?m)^.*(?:#(?:end)?region\b|-+8<-+\s*\[\s*(?:start|end)\s*:).*\n?");
+regex!(REGION_MARKER, r"(?m)^.*(?:#(?:end)?region\b|-+8<-+\s*\[\s*(?:start|end)\s*:|\bANCHOR(?:_END)?:).*\n?");
 
 fn without_marks(text: &str) -> Cow<'_, str> {
-    match text.contains("region") || text.contains("8<-") {
+    match ["region", "8<-", "ANCHOR"].iter().any(|sign| text.contains(sign)) {
         true => REGION_MARKER.replace_all(text, ""),
         false => text.into(),
     }
 }
 
 fn between_marks(text: &str, name: &str) -> Option<String> {
-    let is_mark = |line: &str, words: [&str; 2]| {
+    let is_mark = |line: &str, words: [&str; 3]| {
         words.iter().any(|word| {
             line.find(word).is_some_and(|at| {
                 let rest = line[at + word.len()..].trim_start();
@@ -78,10 +88,10 @@ fn between_marks(text: &str, name: &str) -> Option<String> {
         })
     };
     let mut lines = text.lines();
-    lines.by_ref().find(|line| is_mark(line, ["#region", "[start:"]))?;
+    lines.by_ref().find(|line| is_mark(line, ["#region", "[start:", "ANCHOR:"]))?;
     let mut out = String::new();
     for line in lines {
-        let ends = is_mark(line, ["#endregion", "[end:"])
+        let ends = is_mark(line, ["#endregion", "[end:", "ANCHOR_END:"])
             || line.trim_end_matches(['-', '>', '*', '/', ' ']).ends_with("#endregion");
         if ends {
             break;
@@ -262,6 +272,8 @@ mod tests {
 
     #[test]
     fn parts_are_cut_out() {
+        let anchored = "a\n// ANCHOR: x\nb\n// ANCHOR: y\n// ANCHOR_END: y\n// ANCHOR_END: x\nc\n";
+        assert_eq!(Part::Named("x", vec![]).of(anchored, false).as_deref(), Some("b\n"));
         let text = "a\n// #region x\nb\n// #endregion x\nc\n";
         assert_eq!(Part::Named("x", vec![]).of(text, false).as_deref(), Some("b\n"));
         assert_eq!(Part::Whole.of(text, false).as_deref(), Some("a\nb\nc\n"));
