@@ -506,7 +506,7 @@ mod tests {
         assert_eq!(
             fixed.left,
             [
-                "8 absolute links could not be checked, as it is not understood how this site reads them (for one, a.md:1)"
+                "8 absolute links could not be checked, as it is not understood how this site reads them: a.md:1 `/app/Guides/P0`, a.md:1 `/app/Guides/P1`, a.md:1 `/app/Guides/P2`, a.md:1 `/app/Guides/P3`, a.md:1 `/app/Guides/P4`, a.md:1 `/app/Guides/P5`, a.md:1 `/app/Guides/P6`, a.md:1 `/app/Guides/P7`"
             ]
         );
     }

@@ -155,9 +155,14 @@ impl<'a> NameIndex<'a> {
                     || self.prefixes.iter().any(|prefix| self.folders.contains(&format!("{prefix}{above}")))
             }
         };
-        let found = self.by_last_part.get(name);
+        let site_folder = self.site.site_folder(from);
+        let found = self.by_last_part.get(name).map(|found| {
+            found.iter().filter(|file| self.site.site_folder(file) == site_folder).copied().collect::<BTreeSet<_>>()
+        });
         let ends_alike = |file: &&str| !above.is_empty() && plain(file).ends_with(&format!("/{wanted}"));
-        let Some(found) = found.filter(|_| is_distinctive) else { return Resolution::Nothing };
+        let Some(found) = found.filter(|found| is_distinctive && !found.is_empty()) else {
+            return Resolution::Nothing;
+        };
         let is_clear = is_of_the_docs || (found.len() == 1 && found.iter().all(ends_alike));
         let version_and_language = |file: &str| {
             let place = self.site.layout().place(file);
@@ -170,7 +175,7 @@ impl<'a> NameIndex<'a> {
                     false => Resolution::Nothing,
                 }
             }
-            _ => one_of(Some(found), |_| Reason::OnlyOne),
+            _ => one_of(Some(&found), |_| Reason::OnlyOne),
         }
     }
 }

@@ -73,6 +73,8 @@ pub struct Site {
     redirects: Vec<(String, String)>,
     /// Files by lowercase path, for case-insensitive generators.
     lower_case: OnceLock<HashMap<String, String>>,
+    /// The folders with the configuration of a generator.
+    site_folders: OnceLock<BTreeSet<String>>,
 }
 
 impl Site {
@@ -152,6 +154,7 @@ impl Site {
             labels,
             redirects,
             lower_case: OnceLock::new(),
+            site_folders: OnceLock::new(),
         }
     }
 
@@ -212,6 +215,19 @@ impl Site {
             .lower_case
             .get_or_init(|| self.all_files().map(|file| (file.to_lowercase(), file.to_owned())).collect());
         files.get(&path.to_lowercase()).map(String::as_str)
+    }
+
+    /// The innermost folder above a file that has the configuration of a generator, `""` if none has: what is outside of
+    /// it belongs to another site.
+    pub fn site_folder<'f>(&self, file: &'f str) -> &'f str {
+        let folders = self.site_folders.get_or_init(|| {
+            self.files.iter().filter_map(|file| is_main_configuration(file)).map(str::to_owned).collect()
+        });
+        let mut folder = docent_markdown::folder(file);
+        while !folder.is_empty() && !folders.contains(folder) {
+            folder = docent_markdown::folder(folder);
+        }
+        folder
     }
 
     /// The path of the docs root in its repository.
@@ -347,7 +363,7 @@ impl Site {
         };
         // If the site's own code generates the anchors, the generator's rule does not apply.
         if self.layout.knows_anchors() {
-            link.anchor = link.anchor.map(|anchor| (rules(self.generator()).anchor)(anchor, syntax));
+            link.anchor = link.anchor.map(|anchor| (rules(self.generator()).anchor)(&self.layout, anchor, syntax));
         }
         if link.path.is_empty() {
             return match target.is_empty() {
@@ -382,6 +398,27 @@ impl Site {
             return target.replace('"', "%22").replace('\\', "%5C");
         }
         target
+    }
+}
+
+/// The folder of the site that a file configures, if it is the main configuration of a generator.
+fn is_main_configuration(file: &str) -> Option<&str> {
+    const NAMES: [&str; 9] = [
+        "book.toml",
+        "conf.py",
+        "docfx.json",
+        "docs.json",
+        "hugo.toml",
+        "hugo.yaml",
+        "mint.json",
+        "mkdocs.yml",
+        "zensical.toml",
+    ];
+    let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
+    let is_script = name.starts_with("docusaurus.config.") || name.starts_with("astro.config.");
+    match folder.strip_suffix(".vitepress") {
+        Some(folder) if name.starts_with("config.") => Some(folder.trim_end_matches('/')),
+        _ => (is_script || NAMES.contains(&name)).then_some(folder),
     }
 }
 

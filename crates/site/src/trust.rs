@@ -163,6 +163,9 @@ pub struct DoubtedFindings {
     pub findings: Vec<Finding>,
 }
 
+/// Maximum number of findings that are named.
+const MOST_NAMED: usize = 20;
+
 impl fmt::Display for DoubtedFindings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.findings.len();
@@ -179,7 +182,15 @@ impl fmt::Display for DoubtedFindings {
             Rule::Navigation => write!(f, "{count} entr{} of the navigation", if count == 1 { "y" } else { "ies" })?,
         }
         f.write_str(" could not be checked, as it is not understood how this site reads them")?;
-        self.findings.first().map_or(Ok(()), |first| write!(f, " (for one, {}:{})", first.path, first.line))
+        for (number, Finding { path, line, message, .. }) in self.findings.iter().take(MOST_NAMED).enumerate() {
+            write!(f, "{} {path}:{line}", if number == 0 { ":" } else { "," })?;
+            // The link, as it is written.
+            if let Some(written) = message.split('`').nth(1) {
+                write!(f, " `{written}`")?;
+            }
+        }
+        let more = count.saturating_sub(MOST_NAMED);
+        if more > 0 { write!(f, " and {more} more") } else { Ok(()) }
     }
 }
 

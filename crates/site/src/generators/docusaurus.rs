@@ -264,7 +264,7 @@ impl ConfigReader<'_> {
             None => true,
         };
         self.layout.options.docusaurus.redirects_are_computed |=
-            !is_written_out || options.get("createRedirects").is_some() || options.get("fromExtensions").is_some();
+            !is_written_out || options.get("createRedirects").is_some();
         for redirect in options.get("redirects").map(ScriptValue::list).unwrap_or_default() {
             let Some(to) = redirect.text_of("to") else { continue };
             let from = redirect.get("from");

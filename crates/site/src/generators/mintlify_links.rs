@@ -87,12 +87,13 @@ fn find(site: &Site, root: &Root, path: &str, anchor: Option<&str>) -> Option<Ta
         let rest = name.strip_prefix(file.as_str()).filter(|_| is_published(name));
         rest.is_some_and(|rest| rest.starts_with('/') || rest.rfind(['.', '/']) == Some(0))
     };
-    if site.all_files().any(names_folder_or_file) {
+    let redirected = site.redirect(path).map(|destination| redirected(site, root, destination));
+    match redirected {
+        Some(Some(found)) => return Some(found),
         // A folder, or a file that is no page and named without its ending.
-        return Some(Target::NotUnderstood);
-    }
-    if let Some(destination) = site.redirect(path) {
-        return redirected(site, root, destination);
+        _ if site.all_files().any(names_folder_or_file) => return Some(Target::NotUnderstood),
+        Some(None) => return None,
+        None => {}
     }
     may_be_generated(site, path).then_some(Target::NotUnderstood)
 }

@@ -198,7 +198,14 @@ fn without_tags(text: &str) -> Cow<'_, str> {
 fn exclude_globs(file: &str, config: &Yaml) -> Globs {
     let lines = ["exclude_docs", "draft_docs"].iter().filter_map(|name| config.get(name)?.text());
     // Theme templates in the docs folder are no pages.
-    let lines: Vec<&str> = std::iter::once("/templates/").chain(lines).collect();
+    let mut lines: Vec<String> = std::iter::once("/templates/").chain(lines).map(str::to_owned).collect();
+    // The plug-in `exclude` compares whole paths, and its `*` matches slashes, too.
+    let globs = plugin(config, "exclude").and_then(|options| options.get("glob"));
+    let globs = globs.into_iter().flat_map(|globs| std::iter::once(globs).chain(globs.list())).filter_map(Yaml::text);
+    lines.extend(globs.map(|glob| match glob.contains('/') {
+        true => format!("/{}", glob.replace("**", "*").replace('*', "**")),
+        false => glob.to_owned(),
+    }));
     Globs::ignored(file, &lines.join("\n"))
 }
 

@@ -194,7 +194,7 @@ pub(crate) struct Rules {
     /// Resolves a link as this generator does, and then a browser.
     pub(crate) follow: fn(site: &Site, link: &ParsedLink<'_>) -> Target,
     /// The anchor of a link after the build, made from the anchor in the source.
-    pub(crate) anchor: fn(written: String, syntax: LinkSyntax) -> String,
+    pub(crate) anchor: fn(layout: &Layout, written: String, syntax: LinkSyntax) -> String,
     /// Resolves a target that contains a template or an expression.
     pub(crate) resolve_template: fn(site: &Site, from: &str, target: &str) -> Target,
     /// Writes a link in the style of the site. [`Wanted::like`] is the link that it replaces, whose style it takes.
@@ -248,7 +248,7 @@ impl Rules {
                 is_name.then_some(Target::NotUnderstood)
             },
             follow,
-            anchor: |written, _| written,
+            anchor: |_, written, _| written,
             resolve_template: |_, _, _| Target::NotUnderstood,
             write,
         }

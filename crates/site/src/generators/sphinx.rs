@@ -42,6 +42,9 @@ pub(crate) fn is_file(folder: &str, name: &str) -> bool {
     name == CONFIG_FILE && CONFIG_FOLDERS.contains(&folder)
 }
 
+/// Those whose pages may be in Markdown: the others write reStructuredText or HTML.
+const SOURCE_GENERATING_EXTENSIONS: [&str; 3] = ["autodoc2", "autoapi", "sphinx_gallery"];
+
 /// Settings that pages and links depend on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SphinxOptions {
@@ -55,6 +58,8 @@ pub(crate) struct SphinxOptions {
     pub(crate) notebook_anchors: AnchorStyle,
     /// Whether an extension makes pages without a source file.
     pub(crate) generates_pages: bool,
+    /// Whether an extension may write pages in Markdown.
+    generates_sources: bool,
 }
 
 impl SphinxOptions {
@@ -155,10 +160,11 @@ fn read(text: &str, home: &str, file: &str, source: String) -> Option<Layout> {
     let mut layout = Layout::of(Generator::Sphinx, home, vec![root]);
     layout.anchors = AnchorStyle::Docutils;
     let generates_pages = PAGE_GENERATING_EXTENSIONS.iter().any(|name| text.contains(name));
+    let generates_sources = SOURCE_GENERATING_EXTENSIONS.iter().any(|name| text.contains(name));
     let notebook_anchors =
         if text.contains(NOTEBOOK_PARSERS[1]) { AnchorStyle::Nbsphinx } else { AnchorStyle::Docutils };
     layout.options.sphinx =
-        SphinxOptions { source, reads_markdown, reads_notebooks, notebook_anchors, generates_pages };
+        SphinxOptions { source, reads_markdown, reads_notebooks, notebook_anchors, generates_pages, generates_sources };
     Some(layout)
 }
 
@@ -205,7 +211,7 @@ fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
         };
     }
     if has_page_ending(&link.path) {
-        return match options.generates_pages {
+        return match options.generates_sources {
             true => Target::NotUnderstood,
             false => link.missing(Some(path)),
         };

@@ -5,7 +5,7 @@
 
 mod links;
 
-use docent_markdown::{AnchorStyle, Depth, FrontMatter, stem};
+use docent_markdown::{AnchorStyle, Depth, FrontMatter, regex, stem};
 
 use super::modules::{Modules, SCRIPT_EXTENSIONS};
 use super::script::ScriptValue;
@@ -29,6 +29,8 @@ pub(crate) struct VitePressOptions {
     addresses_computed: bool,
     /// Whether the build accepts dead links, at least some (`ignoreDeadLinks`).
     accepts_dead_links: bool,
+    /// Whether the anchors of links in Markdown are made as those of headings.
+    slugs_anchors: bool,
 }
 
 pub(super) const RULES: Rules = Rules { hides, anchor, ..Rules::of(read, address, links::follow, links::write) };
@@ -47,9 +49,20 @@ fn hides(_root: &Root, relative_path: &str) -> bool {
     is_route || !relative_path.ends_with(".md") || relative_path.split('/').rev().skip(1).any(|folder| folder == "dist")
 }
 
-fn anchor(written: String, syntax: LinkSyntax) -> String {
-    // VitePress slugifies the anchor of a link like that of a heading: without accents, in lower case.
-    if syntax == LinkSyntax::Markdown { AnchorStyle::VitePress.slug(&written) } else { written }
+fn anchor(layout: &Layout, written: String, syntax: LinkSyntax) -> String {
+    match layout.options.vitepress.slugs_anchors && syntax == LinkSyntax::Markdown {
+        true => AnchorStyle::VitePress.slug(&written),
+        false => written,
+    }
+}
+
+/// Whether the site is built by a release that makes the anchor of a link as that of a heading, without accents and in
+/// lower case: VitePress 2 does, and VitePress 1, which is what an installation brings, leaves it as it is written.
+fn slugs_anchors(tree: &dyn Tree, home: &str) -> bool {
+    regex!(NEEDED, r#""vitepress"\s*:\s*"([^"]*)""#);
+    let texts = [home, ""].map(|folder| tree.text(&from_config_folder(tree, folder, "package.json")));
+    let found = texts.into_iter().flatten().find_map(|text| Some(NEEDED.captures(&text)?[1].to_owned()));
+    found.is_some_and(|release| !release.trim_start_matches(['^', '~', '=', 'v', ' ']).starts_with(['0', '1']))
 }
 
 /// Reads the layout, if the folder has a configuration of VitePress.
@@ -107,6 +120,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
             Some(base) => base.text().map(|base| base.trim_matches('/').to_owned()),
         },
         addresses_computed: rewrites.is_none(),
+        slugs_anchors: slugs_anchors(tree, home),
         accepts_dead_links: config.get("ignoreDeadLinks").is_some_and(|option| !option.is("false")),
     };
     layout.snippets = vec![source];

@@ -141,7 +141,9 @@ fn by_url(site: &Site, root: &Root, link: &ParsedLink<'_>, names_file: bool) -> 
     if let Some(found) = at_address(site, &address, language, link) {
         return found;
     }
-    if may_be_generated(site, &address, language) {
+    // No redirect makes a file, and the plug-ins that are known make none.
+    let is_missing_file = names_file && !settings.has_other_plugins && !site.is_served_outside(&address);
+    if !is_missing_file && may_be_generated(site, &address, language) {
         return Target::NotUnderstood;
     }
     // A broken link by file is reported with the missing file, any other with its address.
