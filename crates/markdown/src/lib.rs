@@ -37,6 +37,7 @@ mod parse_lines;
 mod parse_markdown;
 mod parse_marks;
 mod parse_mdx;
+mod parse_python;
 mod parse_script;
 mod parse_tags;
 mod parse_templates;

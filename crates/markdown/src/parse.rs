@@ -18,6 +18,7 @@ use crate::parse_lines::Lines;
 use crate::parse_markdown;
 use crate::parse_marks;
 use crate::parse_mdx::{self, Constructs};
+use crate::parse_python;
 use crate::parse_templates;
 use crate::problem::{MOST_PROBLEMS, Problem};
 use crate::rst;
@@ -119,7 +120,12 @@ fn as_markdown(
     };
     let parsed = match format {
         Format::Markdown | Format::Rst | Format::Adoc | Format::Notebook => {
-            parse_templates::masked(blanked(text, head, &marks, &indented_marks(text, body)))
+            let text = blanked(text, head, &marks, &indented_marks(text, body));
+            parse_templates::masked(if parse_python::reads(anchors) {
+                parse_python::rewritten(text, body)
+            } else {
+                text
+            })
         }
         Format::Mdx => {
             let ranges: Vec<_> = std::iter::once(head).chain(constructs.blanked.iter().cloned()).collect();

@@ -400,11 +400,58 @@ mod tests {
     }
 
     #[test]
+    fn the_only_page_of_that_name_in_another_site_is_not_meant() {
+        let tree = site(&[
+            ("docs/de/mkdocs.yml", "INHERIT: ../en/mkdocs.yml\n"),
+            ("docs/de/docs/index.md", "[x](newsletter.md)\n"),
+            ("docs/en/mkdocs.yml", "site_name: x\n"),
+            ("docs/en/docs/newsletter.md", "# News\n"),
+        ]);
+        let fixed = fix(&tree, &[]);
+        assert!(fixed.changes.is_empty() && fixed.left[0].contains("newsletter.md"), "{fixed:?}");
+    }
+
+    #[test]
+    fn what_plugins_make_does_not_excuse_a_link_to_a_missing_file() {
+        for (configuration, text) in [
+            (
+                "docusaurus.config.js",
+                "module.exports = { plugins: [['@docusaurus/plugin-client-redirects', { createRedirects: () => [] }]] }\n",
+            ),
+            ("docs/conf.py", "extensions = ['myst_parser', 'sphinx.ext.autosummary', 'sphinxext.rediraffe']\n"),
+            ("mkdocs.yml", "site_name: x\nplugins:\n  - exclude:\n      glob: 'gone/*'\n"),
+        ] {
+            let tree = site(&[
+                (configuration, text),
+                ("docs/index.md", "[x](gone/a.md) [y](b.md)\n"),
+                ("docs/b.md", "# B\n"),
+                ("docs/gone/b.md", "# B\n"),
+            ]);
+            let fixed = fix(&tree, &[]);
+            assert!(fixed.left.join("\n").contains("`gone/a.md`"), "{configuration}: {fixed:?}");
+        }
+    }
+
+    #[test]
     fn an_ending_that_nothing_has_gives_way_to_that_of_the_file() {
         let tree = site(&[("a.md", "[x](guides/b.html#c) [y](guides/b.md)\n"), ("guides/b.md", "## C\n")]);
         let fixed = fix(&tree, &[]);
         assert_eq!(fixed.summary, "Fixed 1 broken link on 1 page (1 × the ending)");
         assert_eq!(text(&after(&tree, &fixed), "a.md"), "[x](guides/b.md#c) [y](guides/b.md)\n");
+    }
+
+    #[test]
+    fn a_redirect_makes_a_link_sound_before_history_is_asked() {
+        let tree = site(&[
+            (
+                "docs.json",
+                r#"{"navigation": ["index", "kit/lamp/a"], "redirects": [{"source": "/kit/lamp", "destination": "/kit/lamp/a"}]}"#,
+            ),
+            ("index.mdx", "[x](/kit/lamp)\n"),
+            ("kit/lamp/a.mdx", "# A\n"),
+        ]);
+        let history = |old: &str| (old == "kit/lamp.mdx").then(|| "kit/lamp/a.mdx".to_owned());
+        assert_eq!(fix_links(&tree, &[], &history).expect("fixed").changes, []);
     }
 
     #[test]

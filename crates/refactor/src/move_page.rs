@@ -447,6 +447,51 @@ mod tests {
     }
 
     #[test]
+    fn references_of_hugo_in_text_and_attributes_follow() {
+        let page = "1 {{< relref \"b\" >}} `{{< relref \"b\" >}}`\n2 [b]({{< relref b >}})\n3 <a href=\"{{< relref \"b\" >}}\">b</a>\n";
+        let tree = site(&[
+            ("hugo.toml", "baseURL = \"https://x.io/\"\n"),
+            ("content/docs/a.md", page),
+            ("content/docs/b.md", "# B\n"),
+        ]);
+        let tree = after(&tree, &move_page(&tree, "content/docs/b.md", "content/docs/c/bb.md").expect("moved"));
+        assert_eq!(
+            text(&tree, "content/docs/a.md"),
+            "1 {{< relref \"c/bb\" >}} `{{< relref \"b\" >}}`\n2 [b]({{< relref \"c/bb\" >}})\n3 <a href=\"{{< relref \"c/bb\" >}}\">b</a>\n"
+        );
+    }
+
+    #[test]
+    fn links_in_front_matter_follow() {
+        let tree = site(&[
+            (".vitepress/config.ts", "export default {}\n"),
+            ("a.md", "# A\n"),
+            ("index.md", "---\nhero:\n  actions:\n    - text: A\n      link: /a\nprev:\n  link: './a' \n---\n"),
+        ]);
+        let tree = after(&tree, &move_page(&tree, "a.md", "g/b.md").expect("moved"));
+        let index = text(&tree, "index.md");
+        assert!(index.contains("      link: /g/b\n") && index.contains("  link: './g/b' \n"), "{index}");
+    }
+
+    #[test]
+    fn an_import_from_outside_of_the_docs_root_follows() {
+        let tree = site(&[
+            ("docusaurus.config.js", "module.exports = {}\n"),
+            (
+                "docs/a.mdx",
+                "import X from '../../x.js';\nimport Y from '!!raw-loader!./y.js';\n\n<img src={require('./z.png').default}/>\n",
+            ),
+            ("docs/y.js", ""),
+            ("docs/z.png", ""),
+        ]);
+        let tree = after(&tree, &move_page(&tree, "docs/a.mdx", "docs/b/c.mdx").expect("moved"));
+        assert_eq!(
+            text(&tree, "docs/b/c.mdx"),
+            "import X from '../../../x.js';\nimport Y from '!!raw-loader!../y.js';\n\n<img src={require('../z.png').default}/>\n"
+        );
+    }
+
+    #[test]
     fn an_import_from_a_hidden_folder_stays_a_path() {
         let tree = site(&[
             (".vitepress/config.ts", "export default {}\n"),

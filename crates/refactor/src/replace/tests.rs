@@ -283,3 +283,13 @@ fn the_text_of_a_reference_ends_before_its_destination() {
     let after = text(&tree, "a.md");
     assert!(after.contains("] and A]\n\n") && !after.contains("and A\\]"), "{after}");
 }
+
+#[test]
+fn labels_of_a_toctree_are_text() {
+    let toctree = |word: &str| {
+        format!("# {word}\n\n```{{toctree}}\n:caption: {word} guides\n:maxdepth: 1\n\nUsing {word} <Acme>\nAcme\n```\n")
+    };
+    let tree =
+        site(&[("conf.py", "extensions = ['myst_parser']\n"), ("index.md", &toctree("Acme")), ("Acme.md", "# A\n")]);
+    assert_eq!(text(&everywhere(&tree, "Acme", "Zenith").0, "index.md"), toctree("Zenith"));
+}

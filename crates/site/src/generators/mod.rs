@@ -8,6 +8,7 @@ pub(crate) mod configured;
 pub(crate) mod docfx;
 mod docfx_links;
 pub(crate) mod docusaurus;
+mod front_links;
 mod fumadocs;
 pub(crate) mod gitbook;
 mod gitbook_links;

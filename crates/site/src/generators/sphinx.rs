@@ -1,6 +1,8 @@
 //! Sphinx sites, with pages in reStructuredText and in Markdown (MyST). `conf.py` is a program: only its plain literals
 //! are read, and it is never executed.
 
+use std::ops::Range;
+
 use docent_markdown::{AnchorStyle, Format, Notebook, Page, folder, is_page, joined, regex, rst_id, rst_labels};
 
 use super::browser::Browser;
@@ -105,6 +107,9 @@ fn read_home(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<
 /// Clears numbered anchors (`id1`) on pages with docstrings or included files. Headings without an id of their own are
 /// numbered, and those in docstrings and included files count, too, so the numbers are unknown.
 fn post_process(_layout: &Layout, text: &str, page: &mut Page) {
+    if page.format == Format::Markdown {
+        show_labels_of_toctrees(text, page);
+    }
     let inserts_content = |line: &str| {
         let directive = line.trim_start().strip_prefix(".. ").and_then(|rest| rest.split_once("::"));
         directive.is_some_and(|(name, _)| name.starts_with("auto") || name == "include")
@@ -114,6 +119,29 @@ fn post_process(_layout: &Layout, text: &str, page: &mut Page) {
         let headings = page.headings.iter_mut();
         headings.filter(|heading| is_numbered(&heading.anchor)).for_each(|heading| heading.anchor.clear());
     }
+}
+
+/// Takes captions and titles in directives `toctree`, which readers see in the navigation, from the code of a page to its
+/// prose.
+fn show_labels_of_toctrees(text: &str, page: &mut Page) {
+    regex!(LABEL, r"(?m)^[ \t]*(?::caption:[ \t]+(\S[^\n\r]*?)|([^\s:`~<][^\n\r<]*?)[ \t]+<[^<>\n]+>)[ \t]*\r?$");
+    let is_toctree = |range: &Range<usize>| {
+        text.get(range.clone()).is_some_and(|code| code.trim_start_matches(['`', '~']).starts_with("{toctree}"))
+    };
+    let (toctrees, mut code): (Vec<Range<usize>>, Vec<Range<usize>>) = page.code.drain(..).partition(is_toctree);
+    for toctree in toctrees {
+        let mut start = toctree.start;
+        for label in LABEL.captures_iter(&text[toctree.clone()]).filter_map(|found| found.get(1).or(found.get(2))) {
+            let label = toctree.start + label.start()..toctree.start + label.end();
+            code.push(start..label.start);
+            start = label.end;
+            page.prose.push(label);
+        }
+        code.push(start..toctree.end);
+    }
+    code.sort_by_key(|range| range.start);
+    page.code = code;
+    page.prose.sort_by_key(|range| range.start);
 }
 
 fn labels(format: Format, text: &str) -> Vec<(String, String)> {

@@ -10,7 +10,7 @@ use docent_markdown::{AnchorStyle, Depth, FrontMatter, slug, stem};
 use super::modules::{Modules, SCRIPT_EXTENSIONS};
 use super::script::ScriptValue;
 use super::vitepress::{site_path_of, unwrapped};
-use super::{Root, RootKind, Rules};
+use super::{Root, RootKind, Rules, front_links};
 use crate::follow::is_external;
 use crate::groups::{self, Groups};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
@@ -84,6 +84,7 @@ pub(super) const RULES: Rules = Rules {
     hides: |_, relative_path| relative_path.rsplit('/').next().is_some_and(|name| name.starts_with('_')),
     why_hidden: |_, _| SkipReason::Partial,
     is_published: |_, _, front, _| front.get("draft") != Some("true"),
+    post_process: front_links::add,
     ..Rules::of(read, address, links::follow, links::write)
 };
 

@@ -9,7 +9,7 @@ use docent_markdown::{AnchorStyle, Depth, FrontMatter, regex, stem};
 
 use super::modules::{Modules, SCRIPT_EXTENSIONS};
 use super::script::ScriptValue;
-use super::{Root, Rules};
+use super::{Root, Rules, front_links};
 use crate::follow::{LinkSyntax, is_external};
 use crate::glob::Globs;
 use crate::groups::{self, Groups};
@@ -33,7 +33,8 @@ pub(crate) struct VitePressOptions {
     slugs_anchors: bool,
 }
 
-pub(super) const RULES: Rules = Rules { hides, anchor, ..Rules::of(read, address, links::follow, links::write) };
+pub(super) const RULES: Rules =
+    Rules { hides, anchor, post_process: front_links::add, ..Rules::of(read, address, links::follow, links::write) };
 
 fn address(root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
     let rewritten = root.rewritten(relative_path);

@@ -1,8 +1,9 @@
 //! Resolves and writes links in a Hugo site.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use docent_markdown::{folder, is_markdown_page, joined, stem};
+use docent_markdown::{Link, LinkKind, Page, folder, is_markdown_page, joined, regex, stem};
 use regex::Regex;
 
 use super::address::{language, language_folder};
@@ -11,7 +12,7 @@ use crate::follow::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, is_external, parts, relative_path, suffix_of, with_dot_slash_like,
 };
 use crate::generators::{Root, plain};
-use crate::layout::below;
+use crate::layout::{Layout, below};
 use crate::model::{Site, Target};
 use crate::paths::path_in;
 
@@ -272,6 +273,26 @@ fn reference(target: &str) -> Option<Reference<'_>> {
     Some(Reference { before: &target[..path.start()], path: path.as_str(), after: &target[path.end()..] })
 }
 
+/// Adds the references of a page that stand in its text or in an attribute, as links whose destination is all of the
+/// reference.
+pub(super) fn add_references(_layout: &Layout, text: &str, page: &mut Page) {
+    regex!(REFERENCE, r"\{\{[<%]\s*(?:rel)?ref\s[^{}\n]{1,300}?[>%]\}\}");
+    if !text.contains("ref") || !page.format.is_markdown() {
+        return;
+    }
+    for span in REFERENCE.find_iter(text).map(|found| found.range()) {
+        let is_inside = |range: &Range<usize>| range.start <= span.start && span.end <= range.end;
+        if page.links.iter().any(|link| is_inside(&link.dest_span)) || page.code.iter().any(is_inside) {
+            continue;
+        }
+        // The quotes of a reference end an attribute for those who do not know it.
+        page.links.retain(|link| link.dest_span.end <= span.start || span.end <= link.dest_span.start);
+        let target = text[span.clone()].to_owned();
+        page.links.push(Link { target, dest_span: span.clone(), span, text: String::new(), kind: LinkKind::Inline });
+    }
+    page.links.sort_by_key(|link| (link.span.start, link.dest_span.start));
+}
+
 pub(super) fn shortcode(site: &Site, from: &str, target: &str) -> Target {
     let Some(reference) = reference(target) else { return Target::NotUnderstood };
     let Some(from) = ContentFile::of(site, from).filter(|_| site.address(from).is_some()) else {
@@ -318,12 +339,13 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
             if stem(old_path).is_some() { content } else { stem(&content).unwrap_or(&content).to_owned() };
         let relative = relative_path(folder(&below(&page.root.base_path, page.relative_path)), &target_path);
         let relative = (!old_path.starts_with('/')).then(|| relative.clone());
-        candidates.extend(
-            relative
-                .into_iter()
-                .chain([format!("/{target_path}")])
-                .map(|path| format!("{}{path}{anchor}{}", old.before, old.after)),
-        );
+        candidates.extend(relative.into_iter().chain([format!("/{target_path}")]).map(|path| {
+            match path.contains('/') && !old.before.ends_with(['"', '`']) {
+                // Without quotes an argument has no slash.
+                true => format!("{}\"{path}{anchor}\"{}", old.before, old.after),
+                false => format!("{}{path}{anchor}{}", old.before, old.after),
+            }
+        }));
     } else {
         let is_absolute = like_path.starts_with('/') || like_path.is_empty();
         if page.settings.hook == LinkHook::Embedded && syntax == LinkSyntax::Markdown && stem(like_path).is_some() {

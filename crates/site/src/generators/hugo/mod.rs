@@ -78,12 +78,13 @@ pub(super) const RULES: Rules = Rules {
     // `_index.md` is the page of its folder, not a partial.
     is_partial: |_| false,
     resolve_template: links::shortcode,
+    post_process: links::add_references,
     ..Rules::of(read, address::of, links::follow, links::write)
 };
 
 fn is_published(_root: &Root, _relative_path: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
-    let never = |name: &str| front.get(name) == Some("never");
-    !front.flag("draft") && !front.flag("headless") && !never("build.render") && !never("_build.render")
+    let is_rendered = |name: &str| !matches!(front.get(name), Some("never" | "link"));
+    !front.flag("draft") && !front.flag("headless") && is_rendered("build.render") && is_rendered("_build.render")
 }
 
 /// Reads the layout, if the folder has a configuration of Hugo.
