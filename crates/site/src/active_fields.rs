@@ -8,6 +8,7 @@ use docent_markdown::yaml::{self, Yaml};
 use docent_markdown::{Code, Lines, Syntax, has_word, line_of, read_front_matter, regex};
 
 use crate::generator::Generator;
+use crate::generators::hugo::config::of_toml;
 use crate::inert::{is_inert_address, is_inert_text, scheme};
 
 /// Fields with the same harmless meaning in all generators that know them.
@@ -154,15 +155,6 @@ fn without_block(generator: Generator, text: &str) -> Vec<Code> {
         }
     }
     found.code
-}
-
-fn of_toml(value: toml::Value) -> Yaml {
-    match value {
-        toml::Value::Table(table) => Yaml::Map(table.into_iter().map(|(name, value)| (name, of_toml(value))).collect()),
-        toml::Value::Array(items) => Yaml::List(items.into_iter().map(of_toml).collect()),
-        toml::Value::String(text) => Yaml::Text(text),
-        other => Yaml::Text(other.to_string()),
-    }
 }
 
 /// Most fields whose line is looked for; the others are said to be on the first.

@@ -2,6 +2,8 @@
 
 use docent_markdown::{each_line, line_of, regex, text_of};
 
+use crate::generators::hugo::config::of_toml;
+use crate::generators::mkdocs::ZENSICAL;
 use crate::generators::yaml::{self, Yaml};
 use crate::inert::{active_parts, is_inert_address};
 use crate::navigation::Navigation;
@@ -15,6 +17,8 @@ pub enum SiteData {
     Mintlify,
     /// `mkdocs.yml`: `nav` and `redirect_maps` among other settings.
     MkDocs,
+    /// `zensical.toml`: `nav` among other settings.
+    Zensical,
     /// `book.toml`: `output.html.redirect` among other settings.
     MdBook,
     /// `_redirects`: one redirect a line.
@@ -39,6 +43,7 @@ impl SiteData {
         Some(match name {
             _ if Navigation::FILES.contains(&file) => Self::Mintlify,
             "mkdocs.yml" | "mkdocs.yaml" => Self::MkDocs,
+            ZENSICAL => Self::Zensical,
             "book.toml" => Self::MdBook,
             "_redirects" => Self::Redirects,
             "_meta.json" | "meta.json" | "_category_.json" | "versions.json" | "redirects.json" | "navigation.json"
@@ -65,6 +70,7 @@ impl SiteData {
         let changed = match self {
             Self::Mintlify => mintlify(before.unwrap_or("{}"), &after),
             Self::MkDocs => mkdocs(before.unwrap_or_default(), &after),
+            Self::Zensical => zensical(before.unwrap_or_default(), &after),
             Self::MdBook => book(before.unwrap_or_default(), &after),
             Self::Redirects => redirects(before.unwrap_or_default(), &after),
             Self::Json => json(&after).map(|after| (before.and_then(|text| json(text).ok()), after)),
@@ -179,6 +185,18 @@ fn without_references(before: &str, after: &str) -> Result<(), &'static str> {
     }
 }
 
+/// Everything except the navigation must be identical.
+fn zensical(before: &str, after: &str) -> EditableParts {
+    let read = |text: &str| -> Result<(toml::Table, Yaml), &'static str> {
+        let mut table = text.parse::<toml::Table>().map_err(|_| "it is not TOML")?;
+        let own = table.remove("nav");
+        let nav = table.get_mut("project").and_then(|project| project.as_table_mut()?.remove("nav"));
+        Ok((table, nav.or(own).map_or(Yaml::Empty, of_toml)))
+    };
+    let ((old_others, old), (others, new)) = (read(before)?, read(after)?);
+    if old_others == others { Ok((Some(old), new)) } else { Err(OTHER_PARTS_DIFFER) }
+}
+
 /// Everything except the redirect table must be identical.
 fn book(before: &str, after: &str) -> EditableParts {
     let read = |text: &str| -> Result<(toml::Table, Yaml), &'static str> {
@@ -273,6 +291,24 @@ mod tests {
             assert_eq!(refusal("mkdocs.yml", before, &after).is_some(), is_more, "{after}");
         }
         assert_eq!(refusal("mkdocs.yml", "site_name: T\n", "site_name: T\nnav:\n  - index.md\n"), None);
+    }
+
+    #[test]
+    fn only_the_navigation_of_zensical_toml_may_differ() {
+        let before =
+            "[project]\nsite_name = \"T\"\nnav = [\"index.md\", { A = \"a.md\" }]\n[project.theme]\nname = \"x\"\n";
+        for (old, new, is_more) in [
+            ("\"index.md\",", "\"index.md\", \"b.md\",", false),
+            ("{ A =", "{ \"B & C\" =", false),
+            ("\"a.md\"", "\"javascript:f()\"", true),
+            ("\"T\"", "\"U\"", true),
+            ("name = \"x\"", "custom_dir = \"x\"", true),
+            ("[project]", "[project", true),
+        ] {
+            let after = before.replacen(old, new, 1);
+            assert_ne!(after, before, "{old}");
+            assert_eq!(refusal("../zensical.toml", before, &after).is_some(), is_more, "{after}");
+        }
     }
 
     #[test]

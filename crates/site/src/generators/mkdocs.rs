@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use docent_markdown::{AnchorStyle, Depth, Field, FieldValue, FrontMatter, Page, folder, regex};
 
+use super::hugo::config::parsed;
 use super::mkdocs_folders::{self, FolderNavigation};
 use super::yaml::{self, Yaml};
 use super::{Root, Rules, mkdocs_blog, mkdocs_links, mkdocs_names};
@@ -16,10 +17,13 @@ use crate::tree::{Tree, from_config_folder, joined_in};
 
 pub(crate) const FILES: [&str; 2] = ["mkdocs.yml", "mkdocs.yaml"];
 
+/// The configuration of Zensical, which reads the pages of a site and the settings of MkDocs, in TOML.
+pub(crate) const ZENSICAL: &str = "zensical.toml";
+
 /// Whether a file may be a configuration, or one that a configuration inherits from.
 pub(crate) fn is_file(name: &str) -> bool {
     let ending = name.ends_with(".yml") || name.ends_with(".yaml");
-    ending && name.strip_prefix("mkdocs").is_some_and(|rest| rest.starts_with(['.', '-', '_']))
+    name == ZENSICAL || ending && name.strip_prefix("mkdocs").is_some_and(|rest| rest.starts_with(['.', '-', '_']))
 }
 
 /// Plug-ins that generate pages from anything other than Markdown files in the docs folder.
@@ -98,9 +102,16 @@ fn post_process(layout: &Layout, text: &str, page: &mut Page) {
 
 /// Reads the layout, if the folder has a configuration of MkDocs.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = FILES.iter().map(|name| from_config_folder(tree, home, name)).find(|file| has(file))?;
+    let names = FILES.iter().chain([&ZENSICAL]);
+    let file = names.map(|name| from_config_folder(tree, home, name)).find(|file| has(file))?;
     let mut text = tree.text(&file)?;
-    let (config, error) = match yaml::read(&without_tags(&text)) {
+    let read = match file.ends_with(ZENSICAL) {
+        true => zensical(&text),
+        false => {
+            yaml::read(&without_tags(&text)).map_err(|message| format!("the configuration is not YAML: {message}"))
+        }
+    };
+    let (config, error) = match read {
         Ok(config) => (with_inherited(tree, home, config, &mut text, Depth::of(MAX_DEPTH)), None),
         Err(message) => (Yaml::Empty, Some(message)),
     };
@@ -143,9 +154,33 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     layout.entries = entries.by_key;
     layout.redirects = redirects(&config, &layout, &folder);
     if let Some(message) = error {
-        layout.problem(&file, format!("the configuration is not YAML: {message}"));
+        layout.problem(&file, message);
     }
     Some(layout)
+}
+
+/// The settings of a `zensical.toml` as MkDocs has them: tables of extensions and plug-ins are lists.
+fn zensical(text: &str) -> Result<Yaml, String> {
+    let config = parsed(ZENSICAL, text)?;
+    let Some(project) = config.get("project").cloned().or(Some(config)) else { return Ok(Yaml::Empty) };
+    let Yaml::Map(members) = project else { return Ok(Yaml::Empty) };
+    let members = members.into_iter().map(|(name, value)| {
+        let value = match (name.as_str(), value) {
+            ("markdown_extensions" | "plugins", Yaml::Map(members)) => {
+                // A name with a dot is a table in a table.
+                let parts = members.into_iter().flat_map(|(name, value)| match value {
+                    Yaml::Map(inner) if ["pymdownx", "markdown", "zensical"].contains(&name.as_str()) => {
+                        inner.into_iter().map(|(inner, value)| (format!("{name}.{inner}"), value)).collect()
+                    }
+                    value => vec![(name, value)],
+                });
+                Yaml::List(parts.map(|member| Yaml::Map(vec![member])).collect())
+            }
+            (_, value) => value,
+        };
+        (name, value)
+    });
+    Ok(Yaml::Map(members.collect()))
 }
 
 /// The front matter of a post, with a title derived from the post if it sets none.

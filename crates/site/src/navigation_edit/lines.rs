@@ -21,7 +21,7 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
         let names = ["mkdocs.yml", "mkdocs.yaml"];
         let file = names.iter().map(|name| from_config_folder(tree, home, name)).find(|file| tree.read(file).is_some());
         // If languages have folders, the navigation applies below the folder of each language.
-        let Some(file) = file else { return found };
+        let Some(file) = file else { return super::zensical::read(tree, site) };
         let bases = site.layout().folders();
         let page =
             |base: &str, name: &str| Some((page_of(site, joined_in(tree.root(), base, name))?, EntryNaming::File));

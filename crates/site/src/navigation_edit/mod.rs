@@ -20,6 +20,7 @@ mod lines;
 mod literals;
 mod mintlify;
 mod redirects;
+mod zensical;
 
 use std::collections::BTreeMap;
 use std::ops::Range;

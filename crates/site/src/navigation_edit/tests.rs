@@ -181,6 +181,28 @@ fn removals_that_empty_a_section_are_left_to_a_person() {
 }
 
 #[test]
+fn the_nav_of_zensical_is_edited_as_that_of_mkdocs() {
+    let nav = "[project]\nsite_name = \"x\"\nnav = [\n  \"index.md\",\n  { \"First\" = \"guides/a.md\" },\n  { G = [\"guides/b.md\"] },\n]\n";
+    let before = tree(&[
+        ("zensical.toml", nav),
+        ("docs/index.md", ""),
+        ("docs/guides/a.md", ""),
+        ("docs/guides/b.md", ""),
+        ("docs/guides/c.md", ""),
+    ]);
+    let site = Site::read(&before);
+    assert_eq!(site.address("docs/guides/a.md"), Some("guides/a"));
+    let moved = renamed(&before, "docs/guides/b.md", "docs/deep/b.md");
+    assert_eq!(text(&moved, "zensical.toml"), nav.replace("guides/b.md", "deep/b.md"));
+    let files = NavigationFiles::of(&before, &site);
+    let removed = files.remove("docs/guides/a.md");
+    let without = nav.replace("  { \"First\" = \"guides/a.md\" },\n", "");
+    assert_eq!(text(&after(&before, &removed, None), "zensical.toml"), without);
+    let added = text(&after(&before, &files.add("docs/guides/c.md", "C"), None), "zensical.toml");
+    assert!(added.contains("\"guides/c.md\"") && added.parse::<toml::Table>().is_ok(), "{added}");
+}
+
+#[test]
 fn a_sidebar_in_a_script_is_edited_where_it_is_plain() {
     let script = "export default {\n  themeConfig: { sidebar: [\n    // { text: 'Old', link: '/guides/a' },\n    { text: 'A', link: '/guides/a' },\n    { text: `T`, link: `/guides/${x}` },\n  ] },\n}\n";
     let before = tree(&[(".vitepress/config.ts", script), ("guides/a.md", ""), ("index.md", "")]);

@@ -96,7 +96,7 @@ pub(in crate::generators) fn parsed(name: &str, text: &str) -> Result<Yaml, Stri
     }
 }
 
-fn of_toml(value: toml::Value) -> Yaml {
+pub(crate) fn of_toml(value: toml::Value) -> Yaml {
     match value {
         toml::Value::Table(table) => Yaml::Map(table.into_iter().map(|(key, value)| (key, of_toml(value))).collect()),
         toml::Value::Array(items) => Yaml::List(items.into_iter().map(of_toml).collect()),
