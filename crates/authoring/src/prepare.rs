@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use docent_jobs::{JobProgress, NAME_IN_THE_WAY, own_branch_beside};
 use docent_workspace::{CommitId, GitError, Mirror};
 
 use crate::author::append_instructions;
@@ -27,15 +28,24 @@ impl Session<'_> {
         let (branch, target) = (self.handle.job().source.branch.clone(), self.project.branch.clone());
         let pushed = self.progress.pushed.as_deref().map(parse).transpose()?;
         let root = self.project.docs_root.clone();
+        let beside = own_branch_beside(&branch).filter(|_| pushed.is_none());
         let look_up = move || {
+            // A branch `docent/<id>` cannot be beside one called `docent`.
+            let in_the_way = mirror.find_branch(NAME_IN_THE_WAY)?.is_some();
+            let beside = beside.filter(|_| in_the_way);
+            let branch = beside.clone().unwrap_or(branch);
             let start = find_start(&mirror, &branch, &target, pushed)?;
             // The first page of a site creates its folder, so a missing one is a note and not a failure.
             match mirror.check_folder(start.base, &root) {
-                Err(missing @ GitError::NoSuchFolder { .. }) => Ok((start, Some(one_line(&missing)))),
-                checked => checked.map(|()| (start, None)),
+                Err(missing @ GitError::NoSuchFolder { .. }) => Ok((start, beside, Some(one_line(&missing)))),
+                checked => checked.map(|()| (start, beside, None)),
             }
         };
-        let (start, no_docs) = self.author.run_blocking(look_up).await?;
+        let (start, branch, no_docs) = self.author.run_blocking(look_up).await?;
+        if branch.is_some() {
+            self.handle.update_progress(JobProgress { branch, ..JobProgress::default() });
+            self.handle.sync().await?;
+        }
         // The builtin model does not read context repositories.
         let (context, missing) = if self.costs() {
             find_context_commits(&self.author.repositories, &self.project).await

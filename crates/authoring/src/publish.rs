@@ -112,7 +112,7 @@ impl Session<'_> {
         drop(effect);
         match pull {
             Ok(PullRequest { url, .. }) => {
-                self.handle.update_progress(JobProgress { todos: None, pr_link: Some(url.clone()) });
+                self.handle.update_progress(JobProgress { pr_link: Some(url.clone()), ..JobProgress::default() });
                 self.record(Record::PullRequest { url, before });
                 Ok(())
             }

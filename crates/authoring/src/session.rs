@@ -193,7 +193,7 @@ impl Session<'_> {
         });
         let todos = reply.and_then(|reply| agent::planned(reply, &results));
         let todos = todos.filter(|todos| *todos != self.progress.todos);
-        self.handle.update_progress(JobProgress { todos: todos.clone(), pr_link: None });
+        self.handle.update_progress(JobProgress { todos: todos.clone(), ..JobProgress::default() });
         self.record(Record::Ran { results, digest, todos });
     }
 

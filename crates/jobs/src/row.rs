@@ -27,14 +27,26 @@ pub struct Attempt {
 /// Prefix of the branch of a job that names none; the job's id follows.
 const OWN_PREFIX: &str = "docent/";
 
+/// The same where a branch [`NAME_IN_THE_WAY`] exists.
+const PREFIX_BESIDE: &str = "docent-";
+
+/// The branch with which no branch `docent/<id>` can exist.
+pub const NAME_IN_THE_WAY: &str = "docent";
+
 /// The branch of a job that names none.
 pub(crate) fn own_branch(id: JobId) -> String {
     format!("{OWN_PREFIX}{id}")
 }
 
-/// The job id in a branch name of the form `docent/<id>`. There need not be such a job.
+/// The branch of a job that names none, where the remote has a branch `docent`: git cannot have both.
+pub fn own_branch_beside(branch: &str) -> Option<String> {
+    named_after(branch)?;
+    Some(format!("{PREFIX_BESIDE}{}", branch.strip_prefix(OWN_PREFIX)?))
+}
+
+/// The job id in a branch name of the form `docent/<id>` or `docent-<id>`. There need not be such a job.
 pub fn named_after(branch: &str) -> Option<JobId> {
-    let name = branch.strip_prefix(OWN_PREFIX)?;
+    let name = branch.strip_prefix(OWN_PREFIX).or_else(|| branch.strip_prefix(PREFIX_BESIDE))?;
     // Only the lower-case form, which is the one that we write.
     let ours = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
     JobId::parse(name).filter(|_| name.bytes().all(ours))
@@ -94,5 +106,22 @@ impl Row {
     /// never changes.
     pub fn concurrency_key(&self) -> (&str, &str) {
         (&self.job.source.repository, &self.job.source.branch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_of_a_jobs_own_branch_name_the_job() {
+        let id = JobId::parse("01a22129-32ff-7000-b9ca-31d7e175c0f8").expect("an id");
+        let own = own_branch(id);
+        let beside = own_branch_beside(&own).expect("a branch");
+        assert_eq!((named_after(&own), named_after(&beside)), (Some(id), Some(id)));
+        assert_eq!(
+            (own_branch_beside(&beside), own_branch_beside("topic"), named_after("docent-x")),
+            (None, None, None)
+        );
     }
 }

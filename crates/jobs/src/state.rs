@@ -167,6 +167,9 @@ pub fn append(row: &Row, token: u64, work: Vec<EntryBody>, progress: JobProgress
     if let Some(link) = progress.pr_link {
         Arc::make_mut(&mut next.job).pr_link = Some(link);
     }
+    if let Some(branch) = progress.branch {
+        Arc::make_mut(&mut next.job).source.branch = branch;
+    }
     Ok(Change { next, entries: work })
 }
 
@@ -175,6 +178,8 @@ pub fn append(row: &Row, token: u64, work: Vec<EntryBody>, progress: JobProgress
 pub struct JobProgress {
     pub todos: Option<Vec<Todo>>,
     pub pr_link: Option<String>,
+    /// The branch that the job works on, if it is not the one that it was made with.
+    pub branch: Option<String>,
 }
 
 /// Ends the turn. If there is an instruction newer than `seen`, the newest that the worker has read, the job stays

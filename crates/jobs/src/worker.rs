@@ -130,12 +130,12 @@ impl Handle {
         }
     }
 
-    /// The job as last written.
     /// How long this job waits before it is tried again if the attempt fails now, at least `requested`.
     pub fn retry_delay(&self, requested: Option<Duration>) -> Duration {
         crate::state::retry_delay(self.row.id(), self.row.attempt.failed, requested)
     }
 
+    /// The job as last written.
     pub fn job(&self) -> &AgentJob {
         &self.row.job
     }
@@ -204,6 +204,9 @@ impl Handle {
         }
         if progress.pr_link.is_some() {
             self.progress.pr_link = progress.pr_link;
+        }
+        if progress.branch.is_some() {
+            self.progress.branch = progress.branch;
         }
     }
 

@@ -113,6 +113,20 @@ async fn a_branch_that_is_there_is_continued() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_job_beside_a_branch_called_docent_takes_another_name_and_keeps_it() {
+    let world = World::new();
+    world.colleague().await.pushes("docent", "docs/new.md", "---\ntitle: New\n---\n\nNew.\n");
+    let job = world.asks(RENAME).await;
+    let ended = world.works_on(&job).await;
+    let branch = format!("docent-{}", job.id);
+    assert_eq!((ended.status, &ended.source.branch), (JobStatus::Completed, &branch), "{}", message(&ended));
+    assert_eq!((world.commits(&branch).await.len(), world.pull_requests().await.len()), (1, 1));
+    world.follows_up(&job, "Replace \"Gadget\" with \"Gizmo\"").await;
+    let ended = world.works_on(&job).await;
+    assert_eq!((&ended.source.branch, world.commits(&branch).await.len()), (&branch, 2));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_job_whose_branch_has_become_the_base_needs_no_pull_request() {
     let world = World::new();
     let before = world.colleague().await.pushes("topic", "docs/new.md", "---\ntitle: New\n---\n\nNew.\n");

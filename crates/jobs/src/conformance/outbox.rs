@@ -25,7 +25,7 @@ async fn queued(store: &dyn Outbox, hook: &str) -> Vec<QueuedEvent> {
 /// Ends a turn of an active job at this time.
 async fn ends(store: &Arc<dyn Store>, n: u128, now: Timestamp, outcome: Outcome) -> Row {
     let token = hold(store, n, lease("node", after(HOUR))).await.last_token;
-    let link = JobProgress { pr_link: Some(format!("https://git.example/pulls/{n}")), todos: None };
+    let link = JobProgress { pr_link: Some(format!("https://git.example/pulls/{n}")), ..JobProgress::default() };
     let end = move |row: &Row| state::finish(row, token, row.last_seq, &outcome, Vec::new(), link.clone());
     store.change(id(n), open_at(now), Arc::new(end)).await.expect("the change is written");
     row(store, n).await
