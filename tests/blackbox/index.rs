@@ -194,3 +194,38 @@ fn a_notebook_is_found_by_what_its_cells_say() {
     assert_eq!(found("draw giraffe")[0]["href"], "/lab.ipynb#plots");
     assert_eq!(found("walrus"), serde_json::json!([]), "what the code put out is not read");
 }
+
+#[test]
+fn symbolic_links_in_the_repository_are_read_and_submodules_are_not_judged() {
+    let installation = Installation::new();
+    let pages = [
+        ("docs/index.md", "# Home\n\n[log](changelog.md) [guide](shared/g.md) [sub](vendor/s.md) [gone](gone.md)\n"),
+        ("CHANGELOG.md", "# Changelog\n\nThe zebra.\n"),
+        ("shared/g.md", "# Guide\n\nThe giraffe.\n"),
+    ];
+    let repository = installation.repository("acme", &pages);
+    let work = installation.root().join("work");
+    let path = work.display().to_string();
+    repository.git(&["clone", "--quiet", ".", &path]);
+    std::os::unix::fs::symlink("../CHANGELOG.md", work.join("docs/changelog.md")).expect("a link");
+    std::os::unix::fs::symlink("../shared", work.join("docs/shared")).expect("a link");
+    std::os::unix::fs::symlink("/etc", work.join("docs/etc")).expect("a link");
+    let submodule = format!("160000,{},docs/vendor", "1".repeat(40));
+    repository.git(&["-C", &path, "add", "--all"]);
+    repository.git(&["-C", &path, "update-index", "--add", "--cacheinfo", &submodule]);
+    let author = ["-c", "user.name=a", "-c", "user.email=a@b.test"];
+    repository.git(&[&["-C", &path], &author[..], &["commit", "--quiet", "--message", "links"]].concat());
+    repository.git(&["-C", &path, "push", "--quiet"]);
+
+    let at = repository.path().display().to_string();
+    installation.must(&["project", "add", "acme", "--repo", &at, "--docs-root", "docs"]);
+    installation.must(&["index", "acme"]);
+    for (words, path) in [("zebra", "changelog"), ("giraffe", "shared/g")] {
+        let found = installation.must(&["search", "acme", words, "--json"]).json();
+        assert_eq!(found["passages"][0]["path"], path, "{found:#}");
+    }
+    let fixed = installation.must(&["run", "--repo", &at, "--docs-root", "docs", "--json", "Fix broken links"]).json();
+    let message = fixed["message"].as_str().unwrap_or_default();
+    assert!(message.contains("gone.md") && !message.contains("changelog"), "{message}");
+    assert!(!message.contains("shared") && !message.contains("vendor"), "{message}");
+}

@@ -2,11 +2,14 @@
 
 use std::fmt;
 
-use docent_markdown::is_page;
+use docent_markdown::{is_page, joined};
 use docent_search::{Source, SourceFile};
 use docent_site::from_root;
 use docent_types::{BoxError, Project};
-use docent_workspace::{Base, GitError, Mirror, TreeFile};
+use docent_workspace::{Base, FileMode, GitError, Listing, Mirror, TreeFile};
+
+/// Maximum number of files that are read through symbolic links.
+const MAX_LINKED_FILES: usize = 10_000;
 
 /// The files below the docs root at one commit.
 #[derive(Clone)]
@@ -45,6 +48,35 @@ impl Docs {
         Ok(files.iter().filter(is_page).count())
     }
 
+    /// The files of the repository to which symbolic links among `files` lead, each by the path through the link. Links in
+    /// linked folders are not followed, nor are links out of the repository.
+    fn linked(&self, files: &Listing) -> Result<Vec<(String, TreeFile)>, GitError> {
+        let all = if self.root.is_empty() { files.clone() } else { self.base.files("")? };
+        let mut linked = Vec::new();
+        for link in files.iter().filter(|file| file.mode == FileMode::Symlink) {
+            let target = self.base.blob(link.blob)?;
+            let folder = link.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let Some(target) = std::str::from_utf8(&target)
+                .ok()
+                .filter(|target| !target.starts_with('/'))
+                .and_then(|target| joined(folder, target))
+            else {
+                continue;
+            };
+            for file in all.iter().filter(|file| file.mode.is_file()) {
+                match file.path.strip_prefix(target.as_str()) {
+                    Some("") => linked.push((link.path.clone(), file.clone())),
+                    Some(rest) if rest.starts_with('/') => linked.push((format!("{}{rest}", link.path), file.clone())),
+                    _ => {}
+                }
+                if linked.len() >= MAX_LINKED_FILES {
+                    return Ok(linked);
+                }
+            }
+        }
+        Ok(linked)
+    }
+
     /// A file of the repository, inside or outside of the docs; `None` when there is none. `path` is relative to the
     /// root of the repository.
     ///
@@ -67,11 +99,17 @@ impl Source for Docs {
     fn files(&self) -> Result<Vec<SourceFile>, BoxError> {
         let files = self.base.files(&self.root)?;
         let readable = files.iter().filter(|file| file.mode.is_file());
-        let source = |file: &TreeFile| {
-            path_below_root(&file.path, &self.root)
+        let source = |path: &str, file: &TreeFile| {
+            path_below_root(path, &self.root)
                 .map(|path| SourceFile { path: path.to_owned(), blob: file.blob.to_string() })
         };
-        Ok(readable.filter_map(source).collect())
+        let mut found: Vec<SourceFile> = readable.filter_map(|file| source(&file.path, file)).collect();
+        if files.iter().any(|file| file.mode == FileMode::Symlink) {
+            let linked = self.linked(&files)?;
+            found.extend(linked.iter().filter_map(|(path, file)| source(path, file)));
+            found.sort();
+        }
+        Ok(found)
     }
 
     fn files_outside(&self) -> Result<Vec<SourceFile>, BoxError> {

@@ -134,6 +134,10 @@ impl Tree for Draft {
         self.before.paths_outside()
     }
 
+    fn unread(&self) -> Vec<String> {
+        self.before.unread()
+    }
+
     fn read(&self, path: &str) -> Option<Vec<u8>> {
         let read = if self.touched.contains(path) {
             self.overlay.read(&repository_path(path, &self.root))
@@ -270,6 +274,12 @@ impl Tree for OriginalDocs {
         let outside =
             files.iter().filter(|file| file.mode.is_file() && path_below_root(&file.path, &self.root).is_none());
         outside.map(|file| from_root(&self.root, &file.path)).collect()
+    }
+
+    fn unread(&self) -> Vec<String> {
+        let files = self.base.files("").unwrap_or_default();
+        let unread = files.iter().filter(|file| !file.mode.is_file());
+        unread.map(|file| from_root(&self.root, &file.path)).collect()
     }
 
     fn read(&self, path: &str) -> Option<Vec<u8>> {

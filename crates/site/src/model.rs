@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 
 use docent_markdown::{
-    Format, FrontMatter, Lines, Link, Page, folder, is_for_editors, is_page, read_front_matter, site_path, stem,
-    text_of,
+    Format, FrontMatter, Lines, Link, Page, folder, is_for_editors, is_page, joined, read_front_matter, site_path,
+    stem, text_of,
 };
 
 use crate::follow::{LinkRequest, LinkSyntax, ParsedLink, is_external};
@@ -73,6 +73,8 @@ pub struct Site {
     redirects: Vec<(String, String)>,
     /// Files by lowercase path, for case-insensitive generators.
     lower_case: OnceLock<HashMap<String, String>>,
+    /// Symbolic links and submodules.
+    unread: BTreeSet<String>,
     /// The folders with the configuration of a generator.
     site_folders: OnceLock<BTreeSet<String>>,
 }
@@ -154,6 +156,7 @@ impl Site {
             labels,
             redirects,
             lower_case: OnceLock::new(),
+            unread: tree.unread().into_iter().collect(),
             site_folders: OnceLock::new(),
         }
     }
@@ -223,11 +226,11 @@ impl Site {
         let folders = self.site_folders.get_or_init(|| {
             self.files.iter().filter_map(|file| is_main_configuration(file)).map(str::to_owned).collect()
         });
-        let mut folder = docent_markdown::folder(file);
-        while !folder.is_empty() && !folders.contains(folder) {
-            folder = docent_markdown::folder(folder);
+        let mut above = folder(file);
+        while !above.is_empty() && !folders.contains(above) {
+            above = folder(above);
         }
-        folder
+        above
     }
 
     /// The path of the docs root in its repository.
@@ -379,7 +382,37 @@ impl Site {
                 false => Target::Page { file: from.to_owned(), anchor: link.anchor },
             };
         }
-        (rules(self.generator()).follow)(self, &link)
+        match (rules(self.generator()).follow)(self, &link) {
+            Target::Missing { path, .. } if self.may_be_unread(from, &link.path, path.as_deref()) => {
+                Target::NotUnderstood
+            }
+            target => target,
+        }
+    }
+
+    /// Whether a link that leads to no file may lead to or through a symbolic link or a submodule. `path` is where it leads.
+    fn may_be_unread(&self, from: &str, written: &str, path: Option<&str>) -> bool {
+        let is_unread = |path: &str| {
+            let mut above = path;
+            loop {
+                let stem = stem(above).unwrap_or(above);
+                let forms = [above, stem].into_iter().map(str::to_owned);
+                let forms = forms.chain([".md", ".mdx", ".rst"].map(|ending| format!("{stem}{ending}")));
+                if forms.into_iter().any(|form| self.unread.contains(&form)) {
+                    return true;
+                }
+                above = folder(above);
+                if above.is_empty() {
+                    return false;
+                }
+            }
+        };
+        if self.unread.is_empty() {
+            return false;
+        }
+        let bases = ["", folder(from)].into_iter().chain(self.layout.folders());
+        let written = bases.filter_map(|base| joined(base, written.trim_start_matches('/')));
+        path.map(str::to_owned).into_iter().chain(written).any(|path| is_unread(&path))
     }
 
     /// Whether a link with this target leads to the requested file.

@@ -31,6 +31,11 @@ pub trait Tree {
     fn paths_outside(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// The symbolic links and submodules of the repository: something is there, and it is not read.
+    fn unread(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 impl Tree for BTreeMap<String, Vec<u8>> {
@@ -68,6 +73,10 @@ impl Tree for ChangedTree<'_> {
         let unchanged = self.below.paths().into_iter().filter(|path| !self.files.contains_key(path));
         let new = self.files.iter().filter(|(path, bytes)| bytes.is_some() && !path.starts_with("../"));
         unchanged.chain(new.map(|(path, _)| path.clone())).collect()
+    }
+
+    fn unread(&self) -> Vec<String> {
+        self.below.unread()
     }
 
     fn read(&self, path: &str) -> Option<Vec<u8>> {

@@ -58,7 +58,13 @@ impl Kept {
         }
         // Written beside its place, so that a build that was cut short is never taken for whole.
         let part = tempfile::tempdir_in(sites).map_err(fault)?;
-        copy(built, &part.path().join(SITE), &[], &|from, to| std::fs::copy(from, to).map(|_| ()))?;
+        let site = part.path().join(SITE);
+        // Mintlify's own checker writes one file.
+        if built.is_file() {
+            std::fs::copy(built, &site).map_err(fault)?;
+        } else {
+            copy(built, &site, &[], &|from, to| std::fs::copy(from, to).map(|_| ()))?;
+        }
         std::fs::write(part.path().join(SAID), said).map_err(fault)?;
         std::fs::rename(part.path(), &self.folder).map_err(fault)
     }
