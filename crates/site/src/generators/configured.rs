@@ -76,6 +76,11 @@ impl Layout {
         let has = |name: &str| known.contains(name);
         let enclosing = (1..=depth(tree.root())).map(|levels| ["..", "../..", "../../.."][levels - 1]);
         let config_folders: Vec<&str> = CONFIG_FOLDERS.into_iter().chain(enclosing).collect();
+        // A site beside the docs root may read it, as `path: '../docs'` in `website` does.
+        let beside: Vec<String> = match tree.root() {
+            "" => Vec::new(),
+            _ => CONFIG_FOLDERS[1..].iter().map(|folder| format!("../{folder}")).collect(),
+        };
         // A forge may build any repository with Jekyll, so the configuration of any other generator takes precedence.
         let of_all = |home: &&str| ALL.iter().find_map(|generator| (rules(*generator).read)(tree, home, &has));
         let of_jekyll = |home: &&str| (rules(Generator::Jekyll).read)(tree, home, &has);
@@ -87,6 +92,7 @@ impl Layout {
             .or_else(|| antora::detect_in_any_folder(tree, configurations))
             .or_else(|| config_folders.iter().find_map(of_jekyll))
             .or_else(|| hugo::without_configuration(tree, configurations))
+            .or_else(|| beside.iter().map(String::as_str).find_map(|home| of_all(&home)))
             .unwrap_or_else(Self::plain)
     }
 }

@@ -1,6 +1,6 @@
 //! Navigation files whose entries are string literals: `meta.json`, sidebars in JSON, JavaScript and TypeScript.
 
-use docent_markdown::{FrontMatter, folder, line_of, stem};
+use docent_markdown::{FrontMatter, folder, front_matter_end, is_markdown_page, line_of, regex, stem};
 
 use super::{Contents, Entry, EntryNaming, Shape};
 use crate::follow::{LinkRequest, LinkSyntax, is_external, parts};
@@ -37,6 +37,7 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
             let shape = if file.ends_with(".json") { Shape::Json } else { Shape::Script };
             Some(Contents { base: folder(file).to_owned(), file: file.to_owned(), text, entries, shape })
         }));
+        found.extend(named_in_fields(tree, site));
         return found;
     }
     let names = NavigationScript::files_of(site.generator());
@@ -139,6 +140,45 @@ fn named_by_id(tree: &dyn Tree, site: &Site, navigation: &str, text: &str) -> Ve
         let (_, page) = pages.iter().find(|(id, _)| is_name && *id == text[literal.value.clone()])?;
         Some((*page).to_owned())
     })
+}
+
+/// The pages that fields name by id: the page of a category, and the next and previous page of a page.
+fn named_in_fields(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
+    regex!(NEIGHBOUR, r#"(?m)^pagination_(?:next|prev):[ \t]*["']?([^\s"'#]+)"#);
+    regex!(CATEGORY, r#"(?m)^[ \t]+["']?id["']?[ \t]*:[ \t]*["']?([^\s"',#}]+)"#);
+    regex!(CATEGORY_JSON, r#""link"\s*:\s*\{[^{}]*"id"\s*:\s*"([^"\n]+)""#);
+    let mut ids: Option<Vec<(String, &str)>> = None;
+    let mut found = Vec::new();
+    for file in site.files() {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        let (pattern, shape) = match name {
+            "_category_.json" => (&*CATEGORY_JSON, Shape::Json),
+            "_category_.yml" | "_category_.yaml" => (&*CATEGORY, Shape::Yaml),
+            _ if is_markdown_page(file) => (&*NEIGHBOUR, Shape::Yaml),
+            _ => continue,
+        };
+        let (Some(text), Some(root)) = (tree.text(file), site.layout().root(file)) else { continue };
+        let fields = if is_markdown_page(file) { front_matter_end(&text) } else { text.len() };
+        let named: Vec<_> = pattern.captures_iter(&text[..fields]).filter_map(|found| found.get(1)).collect();
+        if named.is_empty() {
+            continue;
+        }
+        let ids = ids.get_or_insert_with(|| {
+            let served = site.files().filter(|file| site.address(file).is_some());
+            served.filter_map(|file| Some((id(tree, site, file, file)?, file))).collect()
+        });
+        let is_of = |file: &str| site.layout().root(file).is_some_and(|other| other.navigation == root.navigation);
+        let entry = |value: regex::Match<'_>| {
+            let (_, page) = ids.iter().find(|(id, page)| id == value.as_str() && is_of(page))?;
+            let page = (*page).to_owned();
+            Some(Entry { page, value: value.range(), item: None, title: None, naming: EntryNaming::Id })
+        };
+        let entries: Vec<Entry> = named.into_iter().filter_map(entry).collect();
+        if !entries.is_empty() {
+            found.push(Contents { base: folder(file).to_owned(), file: file.to_owned(), text, entries, shape });
+        }
+    }
+    found
 }
 
 /// The entries that name pages by link: `link` and `slug` values, and array items.

@@ -203,6 +203,27 @@ fn the_nav_of_zensical_is_edited_as_that_of_mkdocs() {
 }
 
 #[test]
+fn fields_of_docusaurus_that_name_a_page_by_id_follow() {
+    let before = tree(&[
+        ("docusaurus.config.js", "module.exports = {}\n"),
+        ("docs/a.md", "# A\n"),
+        ("docs/index.md", "---\npagination_next: a # next\npagination_prev: other\n---\npagination_next: a\n"),
+        ("docs/g/_category_.json", "{\"label\": \"a\", \"link\": {\"type\": \"doc\", \"id\": \"a\"}}\n"),
+        ("docs/h/_category_.yml", "label: a\nlink:\n  type: doc\n  id: a\n"),
+    ]);
+    let now = renamed(&before, "docs/a.md", "docs/g/b.md");
+    assert_eq!(
+        text(&now, "docs/index.md"),
+        "---\npagination_next: g/b # next\npagination_prev: other\n---\npagination_next: a\n"
+    );
+    assert_eq!(
+        text(&now, "docs/g/_category_.json"),
+        "{\"label\": \"a\", \"link\": {\"type\": \"doc\", \"id\": \"g/b\"}}\n"
+    );
+    assert_eq!(text(&now, "docs/h/_category_.yml"), "label: a\nlink:\n  type: doc\n  id: g/b\n");
+}
+
+#[test]
 fn a_sidebar_in_a_script_is_edited_where_it_is_plain() {
     let script = "export default {\n  themeConfig: { sidebar: [\n    // { text: 'Old', link: '/guides/a' },\n    { text: 'A', link: '/guides/a' },\n    { text: `T`, link: `/guides/${x}` },\n  ] },\n}\n";
     let before = tree(&[(".vitepress/config.ts", script), ("guides/a.md", ""), ("index.md", "")]);

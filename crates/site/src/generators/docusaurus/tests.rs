@@ -262,3 +262,22 @@ proptest! {
         });
     }
 }
+
+#[test]
+fn a_docs_root_is_read_as_the_site_beside_it_reads_it() {
+    let tree = crate::sample::as_docs_root(
+        "docs",
+        crate::sample::site(&[
+            ("docs/a.md", "# A\n"),
+            ("docs/b.md", "---\nslug: bee\n---\n"),
+            (
+                "website/docusaurus.config.js",
+                "module.exports = { baseUrl: '/', presets: [['classic', { docs: { path: '../docs' } }]] }\n",
+            ),
+        ]),
+    );
+    let read = Site::read(&tree);
+    let page = Target::Page { file: "b.md".into(), anchor: None };
+    assert_eq!((read.resolve("a.md", "/docs/bee"), read.resolve("a.md", "./b.md")), (page.clone(), page));
+    assert!(matches!(read.resolve("a.md", "/docs/nope"), Target::Missing { .. }));
+}
