@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use docent_markdown::{FieldValue, Format, Page, each_line, is_markdown, parse, regex, text_of};
+use docent_markdown::{FieldValue, Format, Page, each_line, is_markdown, line_of, parse, regex, text_of};
 use docent_site::{LinkSyntax, Site, SiteData, Target, Tree, any_of, is_external, retargeted_link};
 use regex::bytes::Regex;
 
@@ -76,6 +76,8 @@ pub fn replace_text(
                 work.navigation(file, &bytes, &mut result);
             } else if is_markdown(file) {
                 work.page(file, &bytes, &mut result);
+            } else if matches!(Format::of(file), Format::Rst | Format::Adoc) {
+                work.prose(file, &bytes, &mut result);
             } else if file.ends_with(".json") {
                 work.json(file, &bytes, &mut result);
             } else if let Ok(text) = std::str::from_utf8(&bytes)
@@ -178,6 +180,95 @@ impl Work<'_> {
             result.anchors.insert(file.to_owned(), anchors);
         }
         result.add(file, edits);
+    }
+
+    /// Replaces words in the prose of a page in reStructuredText or AsciiDoc, and nothing in its markup.
+    fn prose(&self, file: &str, bytes: &[u8], result: &mut Outcome) {
+        let text = text_of(bytes);
+        let page = self.site.parse(file, bytes);
+        let is_prose = |range: &Range<usize>| {
+            let at = page.prose.partition_point(|prose| prose.start <= range.start);
+            at > 0 && range.end <= page.prose[at - 1].end
+        };
+        let (matches, others): (Vec<_>, Vec<_>) = occurrences(&text, self.find).into_iter().partition(is_prose);
+        result.names_left += others.len();
+        let is_rst = page.format == Format::Rst;
+        let fits =
+            |range: &Range<usize>| self.find.chars().count() == self.replace.chars().count() || !in_table(&text, range);
+        let (matches, in_tables): (Vec<_>, Vec<_>) = matches.into_iter().partition(|range| !is_rst || fits(range));
+        for range in in_tables {
+            let line = line_of(&text, range.start);
+            result.left.push(format!("{file}:{line} is in a table whose columns would no longer fit"));
+        }
+        let mut edits: Vec<TextEdit> = matches.iter().map(|range| TextEdit::new(range.clone(), self.replace)).collect();
+        if is_rst {
+            edits.extend(self.title_lines(&page, &text, &matches));
+            edits.sort_by_key(|edit| edit.range.start);
+        }
+        let after = self.site.parse(file, &apply(bytes, &edits));
+        let shape = |page: &Page| {
+            let levels: Vec<u8> = page.headings.iter().map(|heading| heading.level).collect();
+            let targets: Vec<Target> = page.links.iter().map(|link| self.site.resolve_link(file, link)).collect();
+            (levels, targets, page.code.len())
+        };
+        if shape(&after) != shape(&page) || after.problems.len() > page.problems.len() {
+            result
+                .left
+                .push(format!("{file}: the page would be read otherwise with “{}” in it, so it stays", self.replace));
+            return;
+        }
+        for (old, _) in changed_anchors(&page, &after) {
+            result
+                .left
+                .push(format!("{file}: a heading that has a new anchor was `#{old}`; links to it are yours to change"));
+        }
+        if !matches.is_empty() {
+            result.counts.insert(file.to_owned(), matches.len());
+            result.edits.insert(file.to_owned(), edits);
+        }
+    }
+
+    /// The lines above and below titles of reStructuredText whose words change, as long as the new words.
+    fn title_lines(&self, page: &Page, text: &str, matches: &[Range<usize>]) -> Vec<TextEdit> {
+        let mut edits = Vec::new();
+        for heading in &page.headings {
+            let start = text[..heading.span.start].rfind('\n').map_or(0, |newline| newline + 1);
+            let lines: Vec<Range<usize>> = {
+                let before =
+                    start.checked_sub(1).map(|end| text[..end].rfind('\n').map_or(0, |newline| newline + 1)..end);
+                let mut at = start;
+                let below = text[start..].split_inclusive('\n').take(3).map(|line| {
+                    let range = at..at + line.trim_end().len();
+                    at += line.len();
+                    range
+                });
+                before.into_iter().chain(below).collect()
+            };
+            let is_rule = |range: &&Range<usize>| {
+                let line = &text[(*range).clone()];
+                line.len() > 1
+                    && line.starts_with(|c: char| c.is_ascii_punctuation())
+                    && line.bytes().all(|byte| byte == line.as_bytes()[0])
+            };
+            let title = lines
+                .iter()
+                .find(|range| range.start >= start && !is_rule(range) && !text[(*range).clone()].trim().is_empty());
+            let Some(title) = title.cloned() else { continue };
+            let count = matches.iter().filter(|range| title.start <= range.start && range.end <= title.end).count();
+            if count == 0 {
+                continue;
+            }
+            let width = |text: &str| text.chars().count();
+            let old = width(text[title.clone()].trim_end());
+            let new = old + count * width(self.replace) - count * width(self.find);
+            for rule in lines.iter().filter(is_rule) {
+                let length = if rule.len() == old { new } else { rule.len().max(new) };
+                if length != rule.len() {
+                    edits.push(TextEdit::new(rule.clone(), text[rule.start..rule.start + 1].repeat(length)));
+                }
+            }
+        }
+        edits
     }
 
     /// Link destinations that resolve within the site now and would not after the replacement; they are left alone.
@@ -472,6 +563,23 @@ fn changed_anchors(before: &Page, after: &Page) -> HashMap<String, String> {
 fn touches(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start < b.end && b.start < a.end
 }
+
+/// Whether a place is in a table of reStructuredText, whose columns are drawn: in a line of a grid, or in a paragraph with a
+/// line of rules.
+fn in_table(text: &str, range: &Range<usize>) -> bool {
+    let line_start = text[..range.start].rfind('\n').map_or(0, |newline| newline + 1);
+    if text[line_start..].trim_start().starts_with(['|', '+']) {
+        return true;
+    }
+    let is_rules =
+        |line: &str| line.split_whitespace().count() > 1 && line.trim().chars().all(|c| matches!(c, '=' | '-' | ' '));
+    let above = text[..line_start].lines().rev().take_while(|line| !line.trim().is_empty()).take(MOST_TABLE_LINES);
+    let below = text[line_start..].lines().take_while(|line| !line.trim().is_empty()).take(MOST_TABLE_LINES);
+    above.chain(below).any(is_rules)
+}
+
+/// Maximum number of lines of a table that are searched for its rules.
+const MOST_TABLE_LINES: usize = 200;
 
 #[cfg(test)]
 mod tests;

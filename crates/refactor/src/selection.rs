@@ -54,10 +54,11 @@ impl Selection {
         !self.patterns.is_empty()
     }
 
-    /// Whether a file is selected. Without patterns, every Markdown file is, even if it is no page of the site.
+    /// Whether a file is selected. Without patterns, every Markdown file is, even if it is no page of the site, and every
+    /// file in another language of pages.
     pub fn has(&self, file: &str) -> bool {
         match self.patterns.as_slice() {
-            [] => is_markdown(file),
+            [] => is_markdown(file) || is_page(file),
             patterns => patterns.iter().any(|pattern| pattern.matches(file)),
         }
     }

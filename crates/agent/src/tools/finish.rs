@@ -1,6 +1,7 @@
 //! `finish`: ends a turn once the docs have no new problems.
 
-use docent_site::new_findings;
+use docent_markdown::is_page;
+use docent_site::{DoubtedFindings, Finding, Rule, new_findings};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -92,16 +93,46 @@ fn run(
         return Err(format!("Secrets may not be committed; take them out:\n\n{}", lines.join("\n")));
     }
     // Constructs that could not be parsed are not problems to fix.
-    match new_findings(workbench.files.base(), workbench.tree(), &changed).findings {
-        found if found.is_empty() => Ok(ACCEPTED.to_owned()),
-        found if known_problems => Ok(format!("{ACCEPTED}\n\nLeft for you to decide:\n\n{}", listed(&found))),
-        found => Err(format!("{HANDED_BACK}\n\n{}", listed(&found))),
+    let checked = new_findings(workbench.files.base(), workbench.tree(), &changed);
+    let (found, asked) = (checked.findings, unheard_of(checked.doubts, workbench));
+    let parts = [("Left for you to decide:", HANDED_BACK, found), ("Could not be checked:", ASKED, asked)];
+    let parts = parts.into_iter().filter(|(_, _, found)| !found.is_empty());
+    if known_problems {
+        let parts = parts.map(|(left, _, found)| format!("\n\n{left}\n\n{}", listed(&found)));
+        return Ok(format!("{ACCEPTED}{}", parts.collect::<String>()));
     }
+    let parts: Vec<String> = parts.map(|(_, back, found)| format!("{back}\n\n{}", listed(&found))).collect();
+    if parts.is_empty() { Ok(ACCEPTED.to_owned()) } else { Err(parts.join("\n\n")) }
 }
+
+/// The new links that may be broken by rules that are not understood, and that nobody wrote in the docs before.
+fn unheard_of(doubts: Vec<DoubtedFindings>, workbench: &Workbench<'_>) -> Vec<Finding> {
+    let is_link = |doubt: &DoubtedFindings| matches!(doubt.rule, Rule::Link(_) | Rule::Followable);
+    let mut found: Vec<Finding> =
+        doubts.into_iter().filter(is_link).flat_map(|doubt| doubt.findings).take(MOST_ASKED).collect();
+    // The link, as it is written.
+    let written = |finding: &Finding| finding.message.split('`').nth(1).unwrap_or_default().to_owned();
+    found.retain(|finding| !written(finding).is_empty());
+    if found.is_empty() {
+        return found;
+    }
+    let base = workbench.files.base();
+    for page in base.paths().iter().filter(|path| is_page(path)) {
+        let Some(text) = base.text(page) else { continue };
+        found.retain(|finding| !text.contains(&written(finding)));
+    }
+    found
+}
+
+/// Maximum number of links that the model is asked about.
+const MOST_ASKED: usize = 20;
 
 const ACCEPTED: &str = "Finished.";
 const HANDED_BACK: &str = "Your changes broke something. Fix it, or call `finish` again with `known_problems` where it \
                            has to be so:";
+
+const ASKED: &str = "Where these links lead is not understood, and nobody wrote them in the docs before. Correct those that \
+                     are wrong, and call `finish` again with `known_problems` if they are right:";
 
 const NOTHING_CHANGED: &str = "Nothing is changed: every edit failed. Look at the answers and make the change in another \
                                way, or call `finish` with the outcome `cannot` and say why.";
@@ -119,7 +150,7 @@ pub(crate) fn changed_nothing(output: &str) -> bool {
 
 /// Whether this is a result of `finish` that returns problems to the model.
 pub(crate) fn is_handed_back(result: &ToolResult) -> bool {
-    result.is_error && result.output.starts_with(HANDED_BACK)
+    result.is_error && [HANDED_BACK, ASKED].iter().any(|back| result.output.starts_with(back))
 }
 
 /// The text that an accepted `finish` adds to the summary of its call: the remaining problems.

@@ -228,6 +228,25 @@ fn finishing_checks_what_was_broken() {
 }
 
 #[test]
+fn finish_asks_about_links_that_are_not_understood_and_new_to_the_docs() {
+    let mut files = MemoryFiles::from_texts([
+        ("docusaurus.config.js", "module.exports = { baseUrl: '/', plugins: ['pages-of-its-own'] }\n"),
+        ("docs/a.md", "---\ntitle: A\n---\n[x](/plans) [b](b.md)\n"),
+        ("docs/b.md", "---\ntitle: B\n---\n"),
+    ]);
+    let finish = |more: bool| json!({"outcome": "done", "title": "t", "summary": "s", "known_problems": more});
+    let text = "---\ntitle: C\n---\n[x](/plans) [y](/planzs) [b](b.md)\n";
+    ok(&mut files, "write", json!({"path": "docs/c.md", "content": text}));
+    let asked = refused(&mut files, "finish", finish(false));
+    assert!(asked.contains("docs/c.md:4") && asked.contains("`/planzs`") && !asked.contains("`/plans`"), "{asked}");
+    assert!(is_handed_back(&ToolResult { call_id: String::new(), is_error: true, output: asked }));
+    let left = ok(&mut files, "finish", finish(true));
+    assert!(left.contains("Could not be checked:") && left.contains("`/planzs`"), "{left}");
+    ok(&mut files, "write", json!({"path": "docs/c.md", "content": text.replace("/planzs", "/plans")}));
+    ok(&mut files, "finish", finish(false));
+}
+
+#[test]
 fn links_broken_before_the_job_do_not_block_finish() {
     let mut files = MemoryFiles::from_texts([("a.md", "[x](/nowhere.md)\n")]);
     ok(&mut files, "edit", json!({"path": "a.md", "old": "[x]", "new": "[y]"}));

@@ -293,3 +293,26 @@ fn labels_of_a_toctree_are_text() {
         site(&[("conf.py", "extensions = ['myst_parser']\n"), ("index.md", &toctree("Acme")), ("Acme.md", "# A\n")]);
     assert_eq!(text(&everywhere(&tree, "Acme", "Zenith").0, "index.md"), toctree("Zenith"));
 }
+
+#[test]
+fn prose_of_restructured_text_and_asciidoc_changes() {
+    let rst = |word: &str, rule: &str| {
+        format!(
+            "{rule}\n{word} guide\n{rule}\n\nUse {word}, ``Acme``, `Acme`_ and :doc:`{word} <Acme>`.\n\n.. code-block:: sh\n\n   Acme\n\n\
+             .. note:: {word}\n\n.. _Acme: b.html\n\n+------+\n| Acme |\n+------+\n"
+        )
+    };
+    let adoc = |word: &str| {
+        format!("= {word} guide\n:name: Acme\n\nUse {word} and `Acme`, xref:Acme.adoc[{word}].\n\n----\nAcme\n----\n")
+    };
+    let tree = site(&[
+        ("conf.py", "project = 'x'\n"),
+        ("a.rst", &rst("Acme", "==========")),
+        ("Acme.rst", "A\n=\n"),
+        ("a.adoc", &adoc("Acme")),
+    ]);
+    let (tree, replaced) = everywhere(&tree, "Acme", "Zenith");
+    assert_eq!(text(&tree, "a.rst"), rst("Zenith", "============"));
+    assert_eq!(text(&tree, "a.adoc"), adoc("Zenith"));
+    assert!(replaced.left.iter().any(|left| left.contains("a.rst:16 is in a table")), "{:?}", replaced.left);
+}
