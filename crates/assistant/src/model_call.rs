@@ -10,7 +10,8 @@ use futures::{StreamExt, stream};
 use tokio::time::{Instant, sleep};
 use tracing::warn;
 
-/// Maximum number of retries of a call, their total time limit, and the longest delay that is accepted from a provider.
+/// Maximum number of retries of a call, their total time limit, the longest delay that is accepted from a provider, and the delay
+/// before the first retry where the provider names none; before the second it is twice as long.
 const RETRIES: u32 = 2;
 const PATIENCE: Duration = Duration::from_secs(5);
 const LONGEST_WAIT: Duration = Duration::from_secs(2);

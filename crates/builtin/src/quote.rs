@@ -11,7 +11,7 @@ use crate::answer_kind::AnswerKind;
 use crate::blocks::{Block, BlockKind, blocks};
 use crate::words::{TermSet, Topic, Weights};
 
-/// Maximum number of characters quoted from the best, second and third passage.
+/// Maximum number of characters quoted from the best, second and third passage. No more are quoted.
 const MAX_QUOTE_CHARS: [usize; 3] = [900, 500, 400];
 /// A passage is quoted when it scores at least this share of the best one.
 const NEAR_BEST: f32 = 0.4;
