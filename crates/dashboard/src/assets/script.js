@@ -48,7 +48,7 @@ if (live && navigator.locks && window.BroadcastChannel) {
         again = false;
         if (live.dataset.events) {
           const response = await fetch(`${live.dataset.events}?after=${live.dataset.last}`);
-          if (!response.ok) break;
+          if (!response.ok) { if (response.status >= 500) throw response; break; }
           const content = parsed(await response.text());
           await new Promise(requestAnimationFrame);
           const head = content.querySelector("#job-head");
@@ -66,7 +66,7 @@ if (live && navigator.locks && window.BroadcastChannel) {
           }
         } else {
           const response = await fetch(location.href);
-          if (!response.ok) break;
+          if (!response.ok) { if (response.status >= 500) throw response; break; }
           const next = parsed(await response.text()).querySelector("[data-live]");
           const focus = live.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
           await new Promise(requestAnimationFrame);
@@ -74,7 +74,10 @@ if (live && navigator.locks && window.BroadcastChannel) {
           if (focus) live.querySelector(`[href="${CSS.escape(focus)}"]`)?.focus();
         }
       } while (again);
-    } catch { /* The server is away; the stream's next beginning fetches again. */ }
+    } catch {
+      // The server is away or busy. The stream may go on without another event, so that this would be the last fetch.
+      setTimeout(refresh, 2000);
+    }
     fetching = false;
   };
 
