@@ -8,6 +8,9 @@ use docent_site::from_root;
 use docent_types::{BoxError, Project};
 use docent_workspace::{Base, FileMode, GitError, Listing, Mirror, TreeFile};
 
+/// Maximum number of symbolic links that are followed.
+const MAX_LINKS: usize = 1_000;
+
 /// Maximum number of files that are read through symbolic links.
 const MAX_LINKED_FILES: usize = 10_000;
 
@@ -53,7 +56,7 @@ impl Docs {
     fn linked(&self, files: &Listing) -> Result<Vec<(String, TreeFile)>, GitError> {
         let all = if self.root.is_empty() { files.clone() } else { self.base.files("")? };
         let mut linked = Vec::new();
-        for link in files.iter().filter(|file| file.mode == FileMode::Symlink) {
+        for link in files.iter().filter(|file| file.mode == FileMode::Symlink).take(MAX_LINKS) {
             let target = self.base.blob(link.blob)?;
             let folder = link.path.rsplit_once('/').map_or("", |(folder, _)| folder);
             let Some(target) = std::str::from_utf8(&target)

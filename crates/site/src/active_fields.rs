@@ -227,8 +227,8 @@ impl Found<'_> {
     }
 
     fn add_field(&mut self, name: &str, shown: &str, key: String) {
-        let is_placed = self.code.len() < MOST_PLACED;
-        let at = self.inside.find(name).filter(|_| is_placed).map_or(1, |at| line_of(self.inside, at));
+        let found = if self.code.len() < MOST_PLACED { self.inside.find(name) } else { None };
+        let at = found.map_or(1, |at| line_of(self.inside, at));
         self.add(at - 1, shown, key);
     }
 }

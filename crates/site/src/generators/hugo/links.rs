@@ -280,16 +280,24 @@ pub(super) fn add_references(_layout: &Layout, text: &str, page: &mut Page) {
     if !text.contains("ref") || !page.format.is_markdown() {
         return;
     }
-    for span in REFERENCE.find_iter(text).map(|found| found.range()) {
-        let is_inside = |range: &Range<usize>| range.start <= span.start && span.end <= range.end;
-        if page.links.iter().any(|link| is_inside(&link.dest_span)) || page.code.iter().any(is_inside) {
-            continue;
-        }
-        // The quotes of a reference end an attribute for those who do not know it.
-        page.links.retain(|link| link.dest_span.end <= span.start || span.end <= link.dest_span.start);
+    let mut known: Vec<Range<usize>> = page.links.iter().map(|link| link.dest_span.clone()).collect();
+    known.extend(page.code.iter().cloned());
+    known.sort_by_key(|range| range.start);
+    let is_known = |span: &Range<usize>| {
+        let before = known.partition_point(|range| range.start <= span.start);
+        before > 0 && span.end <= known[before - 1].end
+    };
+    let found = REFERENCE.find_iter(text).map(|found| found.range());
+    let spans: Vec<Range<usize>> = found.filter(|span| !is_known(span)).collect();
+    // The quotes of a reference end an attribute for those who do not know it.
+    page.links.retain(|link| {
+        let next = spans.partition_point(|span| span.end <= link.dest_span.start);
+        spans.get(next).is_none_or(|span| link.dest_span.end <= span.start)
+    });
+    page.links.extend(spans.into_iter().map(|span| {
         let target = text[span.clone()].to_owned();
-        page.links.push(Link { target, dest_span: span.clone(), span, text: String::new(), kind: LinkKind::Inline });
-    }
+        Link { target, dest_span: span.clone(), span, text: String::new(), kind: LinkKind::Inline }
+    }));
     page.links.sort_by_key(|link| (link.span.start, link.dest_span.start));
 }
 
