@@ -199,16 +199,16 @@ fn a_notebook_is_found_by_what_its_cells_say() {
 fn symbolic_links_in_the_repository_are_read_and_submodules_are_not_judged() {
     let installation = Installation::new();
     let pages = [
-        ("docs/index.md", "# Home\n\n[log](changelog.md) [guide](shared/g.md) [sub](vendor/s.md) [gone](gone.md)\n"),
+        ("docs/index.md", "# Home\n\n[log](changelog.md) [guide](common/g.md) [sub](vendor/s.md) [gone](gone.md)\n"),
         ("CHANGELOG.md", "# Changelog\n\nThe zebra.\n"),
-        ("shared/g.md", "# Guide\n\nThe giraffe.\n"),
+        ("common/g.md", "# Guide\n\nThe giraffe.\n"),
     ];
     let repository = installation.repository("acme", &pages);
     let work = installation.root().join("work");
     let path = work.display().to_string();
     repository.git(&["clone", "--quiet", ".", &path]);
     std::os::unix::fs::symlink("../CHANGELOG.md", work.join("docs/changelog.md")).expect("a link");
-    std::os::unix::fs::symlink("../shared", work.join("docs/shared")).expect("a link");
+    std::os::unix::fs::symlink("../common", work.join("docs/common")).expect("a link");
     std::os::unix::fs::symlink("/etc", work.join("docs/etc")).expect("a link");
     let submodule = format!("160000,{},docs/vendor", "1".repeat(40));
     repository.git(&["-C", &path, "add", "--all"]);
@@ -220,12 +220,12 @@ fn symbolic_links_in_the_repository_are_read_and_submodules_are_not_judged() {
     let at = repository.path().display().to_string();
     installation.must(&["project", "add", "acme", "--repo", &at, "--docs-root", "docs"]);
     installation.must(&["index", "acme"]);
-    for (words, path) in [("zebra", "changelog"), ("giraffe", "shared/g")] {
+    for (words, path) in [("zebra", "changelog"), ("giraffe", "common/g")] {
         let found = installation.must(&["search", "acme", words, "--json"]).json();
         assert_eq!(found["passages"][0]["path"], path, "{found:#}");
     }
     let fixed = installation.must(&["run", "--repo", &at, "--docs-root", "docs", "--json", "Fix broken links"]).json();
     let message = fixed["message"].as_str().unwrap_or_default();
     assert!(message.contains("gone.md") && !message.contains("changelog"), "{message}");
-    assert!(!message.contains("shared") && !message.contains("vendor"), "{message}");
+    assert!(!message.contains("common") && !message.contains("vendor"), "{message}");
 }

@@ -277,8 +277,9 @@ impl Tree for OriginalDocs {
     }
 
     fn unread(&self) -> Vec<String> {
-        let files = self.base.files("").unwrap_or_default();
-        let unread = files.iter().filter(|file| !file.mode.is_file());
+        // The files of the docs root are at hand.
+        let all = if self.root.is_empty() { None } else { self.base.files("").ok() };
+        let unread = all.as_ref().unwrap_or(&self.files).iter().filter(|file| !file.mode.is_file());
         unread.map(|file| from_root(&self.root, &file.path)).collect()
     }
 

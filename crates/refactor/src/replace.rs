@@ -193,9 +193,17 @@ impl Work<'_> {
         let (matches, others): (Vec<_>, Vec<_>) = occurrences(&text, self.find).into_iter().partition(is_prose);
         result.names_left += others.len();
         let is_rst = page.format == Format::Rst;
-        let fits =
-            |range: &Range<usize>| self.find.chars().count() == self.replace.chars().count() || !in_table(&text, range);
-        let (matches, in_tables): (Vec<_>, Vec<_>) = matches.into_iter().partition(|range| !is_rst || fits(range));
+        // Asked once for each line, which may have many matches.
+        let mut line = (0..0, false);
+        let mut is_in_table = |range: &Range<usize>| {
+            if !line.0.contains(&range.start) {
+                line = in_table(&text, range.start);
+            }
+            line.1
+        };
+        let is_as_wide = !is_rst || self.find.chars().count() == self.replace.chars().count();
+        let (matches, in_tables): (Vec<_>, Vec<_>) =
+            matches.into_iter().partition(|range| is_as_wide || !is_in_table(range));
         for range in in_tables {
             let line = line_of(&text, range.start);
             result.left.push(format!("{file}:{line} is in a table whose columns would no longer fit"));
@@ -254,7 +262,8 @@ impl Work<'_> {
                 .iter()
                 .find(|range| range.start >= start && !is_rule(range) && !text[(*range).clone()].trim().is_empty());
             let Some(title) = title.cloned() else { continue };
-            let count = matches.iter().filter(|range| title.start <= range.start && range.end <= title.end).count();
+            let first = matches.partition_point(|range| range.start < title.start);
+            let count = matches[first..].iter().take_while(|range| range.end <= title.end).count();
             if count == 0 {
                 continue;
             }
@@ -564,18 +573,17 @@ fn touches(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-/// Whether a place is in a table of reStructuredText, whose columns are drawn: in a line of a grid, or in a paragraph with a
-/// line of rules.
-fn in_table(text: &str, range: &Range<usize>) -> bool {
-    let line_start = text[..range.start].rfind('\n').map_or(0, |newline| newline + 1);
-    if text[line_start..].trim_start().starts_with(['|', '+']) {
-        return true;
-    }
+/// The line of a place, and whether it is in a table of reStructuredText, whose columns are drawn: in a line of a grid, or in
+/// a paragraph with a line of rules.
+fn in_table(text: &str, at: usize) -> (Range<usize>, bool) {
+    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = start..text[at..].find('\n').map_or(text.len(), |length| at + length + 1);
     let is_rules =
         |line: &str| line.split_whitespace().count() > 1 && line.trim().chars().all(|c| matches!(c, '=' | '-' | ' '));
-    let above = text[..line_start].lines().rev().take_while(|line| !line.trim().is_empty()).take(MOST_TABLE_LINES);
-    let below = text[line_start..].lines().take_while(|line| !line.trim().is_empty()).take(MOST_TABLE_LINES);
-    above.chain(below).any(is_rules)
+    let above = text[..start].lines().rev().take_while(|line| !line.trim().is_empty()).take(MOST_TABLE_LINES);
+    let below = text[start..].lines().take_while(|line| !line.trim().is_empty()).take(MOST_TABLE_LINES);
+    let is_table = text[start..].trim_start().starts_with(['|', '+']) || above.chain(below).any(is_rules);
+    (line, is_table)
 }
 
 /// Maximum number of lines of a table that are searched for its rules.

@@ -162,8 +162,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
 /// The settings of a `zensical.toml` as MkDocs has them: tables of extensions and plug-ins are lists.
 fn zensical(text: &str) -> Result<Yaml, String> {
     let config = parsed(ZENSICAL, text)?;
-    let Some(project) = config.get("project").cloned().or(Some(config)) else { return Ok(Yaml::Empty) };
-    let Yaml::Map(members) = project else { return Ok(Yaml::Empty) };
+    let Yaml::Map(members) = config.get("project").cloned().unwrap_or(config) else { return Ok(Yaml::Empty) };
     let members = members.into_iter().map(|(name, value)| {
         let value = match (name.as_str(), value) {
             ("markdown_extensions" | "plugins", Yaml::Map(members)) => {

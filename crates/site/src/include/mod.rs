@@ -262,7 +262,7 @@ impl<'w> Work<'w> {
             from = range.end;
         }
         let rest = &line[from..];
-        if from == 0 || !rest.trim().is_empty() {
+        if from == 0 || !rest.trim().is_empty() || !self.out.composed.at_line_start() {
             self.line(rest, origin, indent);
         }
     }

@@ -71,3 +71,19 @@ fn pieces_that_double_and_double_stay_small() {
     let (text, _, problems) = expanded(&tree, "p.md");
     assert!(text.len() < MAX_INCLUDED_BYTES * 2 && !problems.is_empty());
 }
+
+#[test]
+fn a_command_within_a_line_leaves_the_rest_of_it() {
+    let (text, included, _) = expanded(
+        &[
+            ("book.toml", ""),
+            ("src/SUMMARY.md", "[A](a.md)\n"),
+            ("src/a.md", "Use {{#include v.md}}\nand {{#include v.md}}, or\n\n```rs\n{{#include c.rs:x}}\n```\n"),
+            ("src/v.md", "1.0\n"),
+            ("src/c.rs", "a\n// ANCHOR: x\nb\n// ANCHOR_END: x\n"),
+        ],
+        "src/a.md",
+    );
+    assert_eq!(text, "Use 1.0\nand 1.0, or\n\n```rs\nb\n```\n");
+    assert_eq!(included, ["src/v.md", "src/c.rs"]);
+}
