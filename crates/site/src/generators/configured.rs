@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashSet};
 use docent_markdown::is_page;
 
 use super::{
-    ALL, antora, docfx, gitbook, hugo, is_category, is_of_application, jekyll, mdbook, mintlify, mkdocs,
-    mkdocs_folders, redirects, released, rules, sphinx, starlight, without_configuration,
+    ALL, antora, docfx, gitbook, hugo, is_category, is_of_application, jekyll, mdbook, mintlify, mkdocs, redirects,
+    released, rules, sphinx, starlight, without_configuration,
 };
 use crate::glob::Globs;
 use crate::layout::{Generator, Layout};
@@ -109,7 +109,7 @@ pub(crate) fn is_configuration(path: &str) -> bool {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     if mintlify::is_configuration(folder, name)
         || is_category(name)
-        || mkdocs_folders::is_file(name)
+        || mkdocs::folders::is_file(name)
         || antora::is_file(path)
         || released::is_file(folder, name)
         || path.contains("_markup/render-link.")

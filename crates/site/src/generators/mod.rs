@@ -1,4 +1,4 @@
-//! The supported generators, one file or folder each with its [`Rules`]. [`rules()`] looks up the rules of a generator;
+//! The supported generators, one folder each with its [`Rules`]. [`rules()`] looks up the rules of a generator;
 //! `configured` detects which generator a tree has.
 
 pub(crate) mod antora;
@@ -6,25 +6,17 @@ mod browser;
 pub(crate) mod by_names;
 pub(crate) mod configured;
 pub(crate) mod docfx;
-mod docfx_links;
 pub(crate) mod docusaurus;
 mod front_links;
 mod fumadocs;
 pub(crate) mod gitbook;
-mod gitbook_links;
 pub(crate) mod hugo;
 pub(crate) mod jekyll;
 pub(crate) mod mdbook;
 pub(crate) mod mintlify;
-mod mintlify_links;
 pub(crate) mod mkdocs;
-mod mkdocs_blog;
-pub(crate) mod mkdocs_folders;
-mod mkdocs_links;
-mod mkdocs_names;
 mod modules;
 pub(crate) mod next;
-pub(crate) mod next_config;
 mod nextra;
 mod plain;
 pub(crate) mod redirects;
@@ -92,7 +84,7 @@ pub(crate) enum RootKind {
 pub(crate) struct RootOptions {
     antora: Option<antora::Module>,
     /// Blogs of MkDocs.
-    blogs: Vec<mkdocs_blog::Blog>,
+    blogs: Vec<mkdocs::Blog>,
     docfx: Option<Arc<docfx::Content>>,
     docusaurus: docusaurus::PluginInstance,
     hugo: Option<Arc<hugo::HugoSettings>>,
@@ -108,7 +100,7 @@ pub(crate) struct LayoutOptions {
     gitbook: gitbook::GitBookOptions,
     mdbook: mdbook::MdBookOptions,
     pub(crate) mkdocs: mkdocs::MkDocsOptions,
-    next: next_config::NextSettings,
+    next: next::config::NextSettings,
     sphinx: sphinx::SphinxOptions,
     starlight: starlight::StarlightOptions,
     vitepress: vitepress::VitePressOptions,

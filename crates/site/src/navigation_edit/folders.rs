@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use docent_markdown::{folder, text_of};
 
 use super::{Contents, EntryNaming, FileEdit, lines, page_of, quoted, relative_file_path};
-use crate::generators::mkdocs_folders::{FolderFile, FolderItem, FolderNavigation, FolderPlugin, Unnamed};
+use crate::generators::mkdocs::folders::{FolderFile, FolderItem, FolderNavigation, FolderPlugin, Unnamed};
 use crate::layout::below;
 use crate::model::Site;
 use crate::paths::path_in;

@@ -1,14 +1,15 @@
 //! Mintlify sites, configured in `docs.json` or `mint.json`.
 
+mod links;
+
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use docent_markdown::{AnchorStyle, stem};
 
-use super::Root;
 use super::roots::by_stem;
-use super::{Rules, mintlify_links};
+use super::{Root, Rules};
 use crate::follow::is_external;
 use crate::glob::Globs;
 use crate::layout::{Entries, Entry, Generator, Layout};
@@ -45,7 +46,7 @@ pub(super) const RULES: Rules = Rules {
     hides,
     why_hidden: |_, _| SkipReason::Partial,
     // Mintlify ignores `slug` in the front matter of a page.
-    ..Rules::of(read, by_stem, mintlify_links::follow, mintlify_links::write)
+    ..Rules::of(read, by_stem, links::follow, links::write)
 };
 
 /// Files in these top-level folders are included in pages and are not pages themselves.

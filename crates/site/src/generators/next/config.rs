@@ -2,9 +2,9 @@
 
 use docent_markdown::regex;
 
-use super::modules::Modules;
-use super::next::is_group;
-use super::script::{ScriptValue, returned_at, value_at};
+use super::is_group;
+use crate::generators::modules::Modules;
+use crate::generators::script::{ScriptValue, returned_at, value_at};
 use crate::layout::{Layout, below};
 use crate::model::{Site, redirects};
 use crate::paths::path_in;
@@ -14,40 +14,40 @@ use crate::tree::{Tree, from_config_folder};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NextSettings {
     /// Whether URLs of pages end in a slash.
-    pub(super) trailing_slash: bool,
+    pub(crate) trailing_slash: bool,
     /// Whether redirects or rewrites are computed, so that any address may lead somewhere.
-    pub(super) has_computed_routes: bool,
+    pub(crate) has_computed_routes: bool,
     /// Base paths below which there may be pages without a file.
-    pub(super) dynamic_base_paths: Vec<String>,
+    pub(crate) dynamic_base_paths: Vec<String>,
     /// Rewrites: the pattern of an address that something else is served at, and the extension of such addresses.
-    pub(super) rewrites: Vec<(String, String)>,
+    pub(crate) rewrites: Vec<(String, String)>,
     /// Whether file links that begin with `./` are resolved.
-    pub(super) follows_files: bool,
-    pub(super) languages: Languages,
+    pub(crate) follows_files: bool,
+    pub(crate) languages: Languages,
 }
 
 /// The languages that URLs may begin with.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Languages {
-    pub(super) names: Vec<String>,
+pub(crate) struct Languages {
+    pub(crate) names: Vec<String>,
     /// The language of pages that replace missing translations.
-    pub(super) default: String,
+    pub(crate) default: String,
     /// Whether URLs in the default language omit it.
-    pub(super) hides_default: bool,
+    pub(crate) hides_default: bool,
     /// Whether a page that is not translated is shown in the default language.
-    pub(super) falls_back_to_default: bool,
+    pub(crate) falls_back_to_default: bool,
 }
 
 impl Languages {
     /// The language at the start of an address, and the rest of it.
-    pub(super) fn split<'a>(&self, address: &'a str) -> Option<(&str, &'a str)> {
+    pub(crate) fn split<'a>(&self, address: &'a str) -> Option<(&str, &'a str)> {
         let (first, rest) = address.split_once('/').unwrap_or((address, ""));
         let name = self.names.iter().find(|name| *name == first)?;
         Some((name, rest))
     }
 
     /// The address of a path in a language.
-    pub(super) fn address(&self, language: &str, rest: &str) -> String {
+    pub(crate) fn address(&self, language: &str, rest: &str) -> String {
         if self.hides_default && language == self.default { rest.to_owned() } else { below(language, rest) }
     }
 }
@@ -56,7 +56,7 @@ impl Languages {
 const CONFIG_EXTENSIONS: [&str; 5] = ["js", "mjs", "cjs", "ts", "mts"];
 
 /// The name and the text of `next.config.*`, if the folder has one.
-pub(super) fn configuration(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<(String, String)> {
+pub(crate) fn configuration(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<(String, String)> {
     let mut files =
         CONFIG_EXTENSIONS.iter().map(|ending| from_config_folder(tree, home, &format!("next.config.{ending}")));
     let file = files.find(|file| has(file))?;
@@ -65,7 +65,7 @@ pub(super) fn configuration(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> b
 }
 
 /// Adds the literal settings in `next.config.*` to a layout.
-pub(super) fn read(tree: &dyn Tree, file: &str, text: &str, has: &dyn Fn(&str) -> bool, layout: &mut Layout) {
+pub(crate) fn read(tree: &dyn Tree, file: &str, text: &str, has: &dyn Fn(&str) -> bool, layout: &mut Layout) {
     let text_without_whitespace: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     layout.options.next.trailing_slash = text_without_whitespace.contains("trailingSlash:true");
     let mut modules = Modules::new(tree, has);
@@ -143,7 +143,7 @@ fn pattern(source: &str) -> String {
 
 /// Whether the application serves something at an address that is no page of the docs: by a route of its own, or by a
 /// rewrite.
-pub(super) fn is_served_by_application(site: &Site, address: &str) -> bool {
+pub(crate) fn is_served_by_application(site: &Site, address: &str) -> bool {
     let settings = &site.layout().options.next;
     settings.rewrites.iter().any(|(pattern, ending)| address.ends_with(ending.as_str()) && redirects(pattern, address))
         || settings.dynamic_base_paths.iter().any(|base_path| path_in(base_path, address).is_some())

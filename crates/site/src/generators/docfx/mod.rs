@@ -1,11 +1,13 @@
 //! docfx sites, configured in `docfx.json`, whose globs say which files are pages and where they are served.
 
+mod links;
+
 use std::sync::Arc;
 
 use docent_markdown::{AnchorStyle, FrontMatter, folder, joined, regex};
 
 use super::script::{ScriptValue, value_at};
-use super::{Root, RootOptions, Rules, docfx_links};
+use super::{Root, RootOptions, Rules};
 use crate::glob::{Globs, Letters};
 use crate::layout::{Generator, Layout, below};
 use crate::paths::{index_path, path_of_url};
@@ -72,7 +74,7 @@ pub(super) const RULES: Rules = Rules {
     is_label: |_, anchor| anchor.starts_with("tab/"),
     // A leading underscore does not mark a partial.
     is_partial: |_| false,
-    ..Rules::of(read_home, address, docfx_links::follow, docfx_links::write)
+    ..Rules::of(read_home, address, links::follow, links::write)
 };
 
 fn read_home(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {

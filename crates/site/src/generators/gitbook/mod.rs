@@ -2,13 +2,15 @@
 //! own command-line tool, continued by HonKit, builds what `book.json` or `book.js` configures; gitbook.com serves a
 //! repository with a `.gitbook.yaml`.
 
+mod links;
+
 use docent_markdown::{AnchorStyle, FrontMatter, joined};
 
 use super::mdbook::{chapters, links_of_summary};
 use super::modules::Modules;
 use super::script::ScriptValue;
 use super::yaml::{self, Yaml};
-use super::{Root, Rules, gitbook_links};
+use super::{Root, Rules};
 use crate::follow::{parts, relative_path};
 use crate::glob::Globs;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
@@ -55,7 +57,7 @@ pub(super) const RULES: Rules = Rules {
     why_hidden: |_, _| SkipReason::Configuration,
     skips,
     summary: |layout| Some(below(&layout.options.gitbook.source, SUMMARY)),
-    ..Rules::of(read, address, gitbook_links::follow, gitbook_links::write)
+    ..Rules::of(read, address, links::follow, links::write)
 };
 
 fn address(root: &Root, relative_path: &str, _front: &FrontMatter) -> String {

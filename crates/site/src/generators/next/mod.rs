@@ -1,9 +1,11 @@
 //! Rules that the generators on Next.js share: links are URLs, resolved against that of the page.
 
+pub(super) mod config;
+
 use docent_markdown::is_markdown_page;
 
+use self::config::is_served_by_application;
 use super::Root;
-use super::next_config::is_served_by_application;
 use crate::follow::{
     LinkRequest, ParsedLink, encoded, has_page_ending, parts, relative_path, retargeted_link, suffix_of,
     with_dot_slash_like,

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use docent_markdown::{AnchorStyle, FrontMatter, is_markdown_page, regex};
 
 use super::modules::{Modules, SCRIPT_EXTENSIONS};
-use super::next;
-use super::next_config::{self, Languages};
+use super::next::config::Languages;
+use super::next::{self, config};
 use super::script::{ScriptValue, value_at};
 use super::{Root, Rules};
 use crate::follow::{LinkSyntax, ParsedLink, has_page_ending};
@@ -114,8 +114,8 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     }
     let mut layout = Layout::of(Generator::Fumadocs, home, Vec::new());
     layout.anchors = AnchorStyle::Fumadocs;
-    if let Some((config, text)) = next_config::configuration(tree, home, has) {
-        next_config::read(tree, &config, &text, has, &mut layout);
+    if let Some((config, text)) = config::configuration(tree, home, has) {
+        config::read(tree, &config, &text, has, &mut layout);
     }
     layout.options.next.follows_files = follows_files(tree, home);
     layout.options.next.has_computed_routes |= !has_literal_urls;

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashSet};
 
 use docent_markdown::{Link, LinkKind, Page, folder, is_markdown_page, regex};
 
-use super::browser::Browser;
-use super::mkdocs::MkDocsOptions;
+use super::MkDocsOptions;
 use crate::follow::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, has_markdown_ending, is_fragment, parts, relative, retargeted_link,
     suffix_of, with_dot_slash_like,
 };
+use crate::generators::browser::Browser;
 use crate::generators::by_names::by_names;
 use crate::layout::below;
 use crate::model::{Site, Target};

@@ -3,13 +3,13 @@
 
 use docent_markdown::{folder, is_markdown, joined};
 
-use super::Root;
-use super::browser::Browser;
-use super::gitbook::from_home;
+use super::from_home;
 use crate::follow::{
     LinkRequest, ParsedLink, encoded, has_markdown_ending, parts, relative, retargeted_link, suffix_of,
     with_dot_slash_like,
 };
+use crate::generators::Root;
+use crate::generators::browser::Browser;
 use crate::generators::by_names::by_names;
 use crate::layout::below;
 use crate::model::{Site, Target};

@@ -3,8 +3,8 @@
 
 use docent_markdown::{Depth, FrontMatter, text_of};
 
-use super::mkdocs::{has_plugin, plugin};
-use super::yaml::{self, Yaml};
+use super::{has_plugin, plugin};
+use crate::generators::yaml::{self, Yaml};
 use crate::glob::Globs;
 use crate::groups::{self, Groups};
 use crate::layout::{Entries, Entry, Layout, below};

@@ -2,7 +2,7 @@
 
 use docent_markdown::{AnchorStyle, Anchors, FrontMatter, Link, LinkKind, folder, regex, text_of};
 
-use super::yaml::Yaml;
+use crate::generators::yaml::Yaml;
 use crate::paths::{below, index_path, path_in};
 
 /// A blog of a site.

@@ -1,13 +1,19 @@
 //! MkDocs sites, configured in `mkdocs.yml`.
 
+mod blog;
+pub(crate) mod folders;
+mod links;
+mod names;
+
 use std::borrow::Cow;
 
 use docent_markdown::{AnchorStyle, Depth, Field, FieldValue, FrontMatter, Page, folder, regex};
 
+pub(super) use self::blog::Blog;
+use self::folders::FolderNavigation;
 use super::hugo::config::parsed;
-use super::mkdocs_folders::{self, FolderNavigation};
 use super::yaml::{self, Yaml};
-use super::{Root, Rules, mkdocs_blog, mkdocs_links, mkdocs_names};
+use super::{Root, Rules};
 use crate::glob::Globs;
 use crate::groups::{self, Groups};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
@@ -57,8 +63,8 @@ pub(super) const RULES: Rules = Rules {
     read_front_matter,
     is_published,
     post_process,
-    references_to_page: mkdocs_names::references_to_page,
-    ..Rules::of(read, address, mkdocs_links::follow, mkdocs_links::write)
+    references_to_page: names::references_to_page,
+    ..Rules::of(read, address, links::follow, links::write)
 };
 
 fn address(root: &Root, relative_path: &str, front: &FrontMatter) -> String {
@@ -91,12 +97,12 @@ fn post_process(layout: &Layout, text: &str, page: &mut Page) {
     if layout.options.mkdocs.has_hooks {
         // A heading without text gets its text from a hook, so its anchor is unknown.
         page.headings.iter_mut().filter(|heading| heading.text.is_empty()).for_each(|h| h.anchor.clear());
-        page.links.extend(mkdocs_links::unused_definitions(text, page));
+        page.links.extend(links::unused_definitions(text, page));
         page.links.sort_by_key(|link| (link.span.start, link.dest_span.start));
     }
     let post = layout.root(&page.path).and_then(|root| Some((root, root.relative_path(&page.path)?)));
     if post.is_some_and(|(root, relative_path)| root.options.blogs.iter().any(|blog| blog.holds(relative_path))) {
-        page.links.splice(0..0, mkdocs_blog::links(text, &page.front_matter));
+        page.links.splice(0..0, blog::links(text, &page.front_matter));
     }
 }
 
@@ -121,7 +127,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     root.excluded = exclude_globs(&file, &config);
     let (suffixes, languages) = languages(&config);
     root.language_suffixes = suffixes;
-    root.options.blogs = mkdocs_blog::blogs(&config);
+    root.options.blogs = blog::blogs(&config);
 
     let mut roots = vec![root];
     for (language, is_default) in languages {
@@ -149,7 +155,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         entries = walk.entries;
     }
     if let Some(navigation) = folder_navigation {
-        mkdocs_folders::read(tree, &layout, &navigation, &mut entries, has);
+        folders::read(tree, &layout, &navigation, &mut entries, has);
     }
     layout.entries = entries.by_key;
     layout.redirects = redirects(&config, &layout, &folder);
@@ -186,7 +192,7 @@ fn zensical(text: &str) -> Result<Yaml, String> {
 fn front_matter_of_post(file: &str, bytes: &[u8]) -> FrontMatter {
     let mut front = front_matter(bytes);
     if front.title().is_none() {
-        let value = FieldValue::Text(mkdocs_blog::title(file, bytes));
+        let value = FieldValue::Text(blog::title(file, bytes));
         front.fields.push(Field { name: "title".to_owned(), value });
     }
     front

@@ -3,10 +3,10 @@
 use docent_markdown::{AnchorStyle, FrontMatter, stem};
 
 use super::modules::Modules;
-use super::next_config::Languages;
+use super::next::config::Languages;
+use super::next::{self, config};
 use super::script::{ScriptValue, value_at};
 use super::{Root, Rules};
-use super::{next, next_config};
 use crate::follow::{LinkSyntax, ParsedLink, has_page_ending};
 use crate::glob::Globs;
 use crate::layout::{Generator, Layout, below};
@@ -42,7 +42,7 @@ fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
 
 /// Reads the layout, if the folder has an application that uses Nextra.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let (file, text) = next_config::configuration(tree, home, has)?;
+    let (file, text) = config::configuration(tree, home, has)?;
     // `withGuildDocs`, from The Guild's components, wraps the plug-in.
     let names = ["'nextra'", "\"nextra\"", "withGuildDocs"];
     if !names.iter().any(|name| text.contains(name)) {
@@ -86,7 +86,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     }
     let mut layout = Layout::of(Generator::Nextra, home, roots);
     layout.anchors = if has_pages_folder { AnchorStyle::NextraPages } else { AnchorStyle::Nextra };
-    next_config::read(tree, &file, &text, has, &mut layout);
+    config::read(tree, &file, &text, has, &mut layout);
     if text.contains("i18n") && languages.is_empty() {
         layout.options.next.has_computed_routes = true;
         layout.problem(&file, "the languages are computed; pages are taken to be served by their paths");

@@ -2,11 +2,11 @@
 
 use docent_markdown::{folder, is_markdown_page, joined, mintlify_anchor, stem};
 
-use super::Root;
 use crate::follow::{
     LinkRequest, ParsedLink, encoded_with, has_markdown_ending, is_external, is_fragment, parts, relative_file_path,
     suffix_of, with_dot_slash_like,
 };
+use crate::generators::Root;
 use crate::generators::by_names::by_names;
 use crate::layout::below;
 use crate::model::{Site, Target};
