@@ -140,13 +140,13 @@ pub fn named_outside(tree: &dyn Tree, file: &str) -> Vec<(String, usize, String)
 
 /// References, by name, to objects that only this page documents; the generator resolves them from anywhere.
 pub fn referring_by_name(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
-    (rules(site.generator()).references_to_page)(tree, site, file)
+    rules(site.generator()).references_to_page(tree, site, file)
 }
 
 /// References to a page or one of its labels in source code whose docstrings the generator renders; each holds the role
 /// verbatim.
 pub fn named_in_sources(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
-    (rules(site.generator()).named_in_sources)(tree, site, file)
+    rules(site.generator()).named_in_sources(tree, site, file)
 }
 
 fn last_part(file: &str) -> &str {

@@ -184,7 +184,7 @@ impl Layout {
             language: owned(front.language())
                 .or_else(|| entry.and_then(|entry| entry.language.clone()))
                 .or_else(|| root.language_of(file)),
-            listed: !(rules(root.generator).is_partial)(file)
+            listed: !rules(root.generator).is_partial(file)
                 && root.is_page(file)
                 && self.is_shown(file, &path)
                 && !front.is_excluded_from_listings(),
@@ -195,7 +195,7 @@ impl Layout {
     /// The front matter that determines a page's address, for generators that do not read all front matter.
     pub(crate) fn front_matter_of(&self, file: &str, bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter> {
         let root = self.root(file)?;
-        (rules(root.generator).read_front_matter)(root, root.relative_path(file)?, bytes)
+        rules(root.generator).read_front_matter(root, root.relative_path(file)?, bytes)
     }
 
     /// Whether the navigation shows a page to readers; true if it does not decide that. The navigation may name a page
@@ -268,7 +268,7 @@ impl Layout {
     /// Parses a page with the anchors and attributes of the site. `root` is the path of the docs root in its
     /// repository.
     pub(crate) fn parse(&self, root: &str, file: &str, bytes: &[u8], format: Format) -> Page {
-        let attributes = || (rules(self.generator).attributes)(self, root, file);
+        let attributes = || rules(self.generator).attributes(self, root, file);
         match (format == Format::Adoc).then(attributes).flatten() {
             Some(attributes) => parse_adoc(file, bytes, self.anchors, &attributes),
             None => parse_as(file, bytes, format, self.anchors_of(file)),
@@ -280,14 +280,14 @@ impl Layout {
     /// unchanged, except for pages whose front matter influences their place.
     pub fn read_fingerprint(&self) -> ReadFingerprint {
         let Self { generator, home, anchors, snippets, descriptions, operations, .. } = self;
-        let of_pages = (generator, home, anchors, (rules(*generator).parse_options_key)(self), snippets, descriptions);
+        let of_pages = (generator, home, anchors, rules(*generator).parse_options_key(self), snippets, descriptions);
         let of_descriptions = (generator, anchors, operations);
         ReadFingerprint { pages: format!("{of_pages:?}"), descriptions: format!("{of_descriptions:?}") }
     }
 
     /// How anchors are generated for the headings of a file.
     pub(crate) fn anchors_of(&self, file: &str) -> AnchorStyle {
-        let of_notebooks = || (rules(self.generator).notebook_anchors)(self);
+        let of_notebooks = || rules(self.generator).notebook_anchors(self);
         (Format::of(file) == Format::Notebook).then(of_notebooks).flatten().unwrap_or(self.anchors)
     }
 

@@ -84,7 +84,7 @@ impl Site {
     pub fn read(tree: &dyn Tree) -> Self {
         let paths = tree.paths();
         let layout = Layout::read_paths(tree, &paths);
-        let reads_front_matter = rules(layout.generator()).reads_front_matter;
+        let reads_front_matter = rules(layout.generator()).reads_front_matter();
         let files: BTreeSet<String> = paths.into_iter().collect();
         let outside: BTreeSet<String> = tree.paths_outside().into_iter().collect();
         let has_any = |path: &str| files.contains(path) || outside.contains(path);
@@ -112,16 +112,16 @@ impl Site {
             let front = front_of(file);
             if let Some((root, inside)) = layout.root(file).and_then(|root| Some((root, root.relative_path(file)?))) {
                 let rules = rules(layout.generator());
-                if !(rules.is_published)(root, inside, &front, &has_any) {
+                if !rules.is_published(root, inside, &front, &has_any) {
                     continue;
                 }
-                if (rules.is_directory)(root, inside, &front) {
+                if rules.is_directory(root, inside, &front) {
                     directories.insert(file.clone());
                 }
             }
             let address = layout.place_of(file, &front).site_path;
             if let Some(root) = layout.root(file) {
-                let found = (rules(root.generator).aliases)(root, file, &front, &address);
+                let found = rules(root.generator).aliases(root, file, &front, &address);
                 aliases.extend(found.into_iter().map(|alias| (alias, format!("/{address}"))));
             }
             // If a folder has both an index and a README, the index is served.
@@ -172,16 +172,16 @@ impl Site {
 
     /// Whether front matter is stripped from a page. If not, readers see it as text.
     pub fn takes_front_matter(&self) -> bool {
-        rules(self.generator()).strips_front_matter
+        rules(self.generator()).strips_front_matter()
     }
 
     /// Parses a page; its headings get the anchors that this site generates.
     pub fn parse(&self, file: &str, bytes: &[u8]) -> Page {
-        let mut page = match (rules(self.generator()).parse)(file, bytes) {
+        let mut page = match rules(self.generator()).parse(file, bytes) {
             Some(page) => page,
             None => self.layout.parse(&self.root, file, bytes, Format::of(file)),
         };
-        (rules(self.generator()).post_process)(&self.layout, &text_of(bytes), &mut page);
+        rules(self.generator()).post_process(&self.layout, &text_of(bytes), &mut page);
         page
     }
 
@@ -314,7 +314,7 @@ impl Site {
     /// if the generator has no such field.
     pub fn alias(&self, file: &str) -> Option<(&'static str, String)> {
         let root = self.layout.root(file)?;
-        (rules(root.generator).alias)(root, file, self.address(file)?)
+        rules(root.generator).alias(root, file, self.address(file)?)
     }
 
     /// Whether an address redirects to a page.
@@ -351,7 +351,7 @@ impl Site {
     /// The destination of `target` in the file `from`, in this link syntax.
     pub fn resolve_in(&self, from: &str, target: &str, syntax: LinkSyntax) -> Target {
         let target = target.trim();
-        if let Some(named) = (rules(self.generator()).resolve_name)(self, from, target, syntax) {
+        if let Some(named) = rules(self.generator()).resolve_name(self, from, target, syntax) {
             return named;
         }
         if is_external(target) {
@@ -362,27 +362,25 @@ impl Site {
             return Target::NotUnderstood;
         }
         let Some(mut link) = ParsedLink::read(from, target, syntax) else {
-            return (rules(self.generator()).resolve_template)(self, from, target);
+            return rules(self.generator()).resolve_template(self, from, target);
         };
         // If the site's own code generates the anchors, the generator's rule does not apply.
         if self.layout.knows_anchors() {
-            link.anchor = link.anchor.map(|anchor| (rules(self.generator()).anchor)(&self.layout, anchor, syntax));
+            link.anchor = link.anchor.map(|anchor| rules(self.generator()).anchor(&self.layout, anchor, syntax));
         }
         if link.path.is_empty() {
             return match target.is_empty() {
                 true => Target::Missing { path: None, anchor: None },
                 false
-                    if (rules(self.generator()).is_label)(
-                        Format::of(from),
-                        link.anchor.as_deref().unwrap_or_default(),
-                    ) =>
+                    if rules(self.generator())
+                        .is_label(Format::of(from), link.anchor.as_deref().unwrap_or_default()) =>
                 {
                     Target::NotUnderstood
                 }
                 false => Target::Page { file: from.to_owned(), anchor: link.anchor },
             };
         }
-        match (rules(self.generator()).follow)(self, &link) {
+        match rules(self.generator()).follow(self, &link) {
             Target::Missing { path, .. } if self.may_be_unread(from, &link.path, path.as_deref()) => {
                 Target::NotUnderstood
             }
@@ -425,7 +423,7 @@ impl Site {
 
     /// A link from one file to another in the form this site uses and in the style of `like`.
     pub fn link(&self, request: &LinkRequest<'_>) -> String {
-        let target = (rules(self.generator()).write)(self, request);
+        let target = rules(self.generator()).write(self, request);
         if Format::of(request.from) == Format::Notebook {
             // The link is put into a JSON string verbatim.
             return target.replace('"', "%22").replace('\\', "%5C");
@@ -458,15 +456,12 @@ fn is_main_configuration(file: &str) -> Option<&str> {
 /// The labels of all pages, for generators that have labels.
 fn labels<'f>(
     tree: &dyn Tree,
-    rules: &Rules,
+    rules: &dyn Rules,
     files: impl Iterator<Item = &'f String>,
 ) -> HashMap<String, Option<(String, String)>> {
     let mut labels = HashMap::new();
-    if !rules.reads_labels {
-        return labels;
-    }
     for file in files {
-        for (label, anchor) in (rules.labels)(Format::of(file), &tree.text(file).unwrap_or_default()) {
+        for (label, anchor) in rules.labels(Format::of(file), &|| tree.text(file).unwrap_or_default()) {
             let place = Some((file.clone(), anchor));
             labels.entry(label).and_modify(|place| *place = None).or_insert(place);
         }

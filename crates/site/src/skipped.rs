@@ -67,13 +67,10 @@ impl Layout {
             return Some(SkipReason::Outside);
         };
         let rules = rules(root.generator);
-        if !is_markup(file) || !(rules.reads)(Format::of(file)) {
+        if !is_markup(file) || !rules.reads(Format::of(file)) {
             return Some(SkipReason::Unsupported);
         }
-        if (rules.hides)(root, inside) {
-            return Some((rules.why_hidden)(root, inside));
-        }
-        if let Some(reason) = (rules.skips)(self, file) {
+        if let Some(reason) = rules.skips_path(root, inside).or_else(|| rules.skips(self, file)) {
             return Some(reason);
         }
         if root.excluded.is_match(inside) {
@@ -87,7 +84,7 @@ impl Layout {
                 _ => SkipReason::Excluded,
             });
         }
-        (rules.is_partial)(file).then_some(SkipReason::Partial)
+        rules.is_partial(file).then_some(SkipReason::Partial)
     }
 
     /// Why a file makes no page that readers can find. `None` for a file that makes one, and for a file in no
@@ -129,7 +126,7 @@ impl Layout {
 
     /// The file that lists the pages.
     fn navigation_file(&self, tree: &dyn Tree) -> Option<String> {
-        match (rules(self.generator).summary)(self) {
+        match rules(self.generator).summary(self) {
             Some(summary) => tree.read(&summary).map(|_| summary),
             None => self.own_configurations(tree).into_iter().next(),
         }

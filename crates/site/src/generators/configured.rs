@@ -82,8 +82,8 @@ impl Layout {
             _ => CONFIG_FOLDERS[1..].iter().map(|folder| format!("../{folder}")).collect(),
         };
         // A forge may build any repository with Jekyll, so the configuration of any other generator takes precedence.
-        let of_all = |home: &&str| ALL.iter().find_map(|generator| (rules(*generator).read)(tree, home, &has));
-        let of_jekyll = |home: &&str| (rules(Generator::Jekyll).read)(tree, home, &has);
+        let of_all = |home: &&str| ALL.iter().find_map(|generator| rules(*generator).read(tree, home, &has));
+        let of_jekyll = |home: &&str| rules(Generator::Jekyll).read(tree, home, &has);
         config_folders
             .iter()
             .find_map(of_all)

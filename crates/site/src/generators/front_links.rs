@@ -2,10 +2,8 @@
 
 use docent_markdown::{Link, LinkKind, Page, regex};
 
-use crate::layout::Layout;
-
 /// Adds the fields `link` of a page as links.
-pub(super) fn add(_layout: &Layout, text: &str, page: &mut Page) {
+pub(super) fn add(text: &str, page: &mut Page) {
     regex!(FIELD, r#"(?m)^[ \t]*(?:-[ \t]+)?link:[ \t]+(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'][^\n#]*?))[ \t]*\r?$"#);
     let Some(body) = page.front_matter.body.clone() else { return };
     let Some(fields) = text.get(body.clone()) else { return };

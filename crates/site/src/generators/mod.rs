@@ -38,6 +38,7 @@ use crate::layout::{Generator, Layout};
 use crate::model::{Site, Target};
 use crate::skip_reason::SkipReason;
 use crate::tree::Tree;
+use roots::by_stem;
 
 /// A folder of pages.
 #[derive(Debug, Clone, Default)]
@@ -121,130 +122,167 @@ type HasFile<'a> = dyn Fn(&str) -> bool + 'a;
 /// The bytes of a file, read on demand.
 type FileBytes<'a> = dyn Fn() -> Vec<u8> + 'a;
 
-/// The rules of one generator.
-pub(crate) struct Rules {
+/// How one generator reads a tree: its configuration, which files are its pages, and where it serves them. What has a
+/// default is so for most generators.
+pub(crate) trait Rules: LinkRules {
     /// Reads the layout of a tree that this generator builds, from its configuration in the folder `home`. `has` tells
     /// whether the tree has a file that [`Layout::files`] names.
-    pub(crate) read: fn(tree: &dyn Tree, home: &str, has: &HasFile<'_>) -> Option<Layout>,
+    fn read(&self, tree: &dyn Tree, home: &str, has: &HasFile<'_>) -> Option<Layout>;
+
     /// The address of a page, without leading and trailing slash; `""` is the home page. `relative_path` is the path of
     /// the file relative to the folder of the root. Called for pages of [`RootKind::Pages`] only if the generator is
     /// Docusaurus.
-    pub(crate) address: fn(root: &Root, relative_path: &str, front: &FrontMatter) -> String,
+    fn address(&self, root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
+        by_stem(root, relative_path)
+    }
+
     /// The file that lists the pages, if that is not the configuration.
-    pub(crate) summary: fn(layout: &Layout) -> Option<String>,
-    /// Whether front matter may set the address of a page, so that all of it has to be read to know the site.
-    pub(crate) reads_front_matter: bool,
-    /// Reads the front matter that the address of a page depends on, where not all front matter is read.
-    pub(crate) read_front_matter: fn(root: &Root, relative_path: &str, bytes: &FileBytes<'_>) -> Option<FrontMatter>,
-    /// Whether the generator removes front matter from pages. Otherwise, readers see it as text.
-    pub(crate) strips_front_matter: bool,
-    /// Whether files of a format become pages.
-    pub(crate) reads: fn(format: Format) -> bool,
-    /// Parses a page, if the generator's Markdown has links that the common parser does not know.
-    pub(crate) parse: fn(file: &str, bytes: &[u8]) -> Option<Page>,
-    /// The anchor style of notebooks, if it is not that of other pages.
-    pub(crate) notebook_anchors: fn(layout: &Layout) -> Option<AnchorStyle>,
-    /// The options that affect how pages are parsed, as text to be compared with those of another layout.
-    pub(crate) parse_options_key: fn(layout: &Layout) -> String,
-    /// The attributes that an AsciiDoc page is parsed with; `root` is the path of the docs root in its repository.
-    pub(crate) attributes: fn(layout: &Layout, root: &str, file: &str) -> Option<AdocAttributes>,
-    /// Corrects a parsed page by rules of the generator: adds links that only it reads, and clears anchors that only a
-    /// build knows. `text` is the source that was parsed.
-    pub(crate) post_process: fn(layout: &Layout, text: &str, page: &mut Page),
-    /// Whether a file in the folder of a root is no page; `relative_path` is its path relative to that folder.
-    pub(crate) hides: fn(root: &Root, relative_path: &str) -> bool,
+    fn summary(&self, _layout: &Layout) -> Option<String> {
+        None
+    }
+
     /// Sidebar files that name pages by id, each with the key of its navigation ([`Root::navigation`]).
-    pub(crate) sidebars: fn(layout: &Layout) -> &[(String, String)],
-    /// Why a file is no page, if [`Rules::hides`] says that it is none.
-    pub(crate) why_hidden: fn(root: &Root, relative_path: &str) -> SkipReason,
+    fn sidebars<'l>(&self, _layout: &'l Layout) -> &'l [(String, String)] {
+        &[]
+    }
+
+    /// Whether front matter may set the address of a page, so that all of it has to be read to know the site.
+    fn reads_front_matter(&self) -> bool {
+        false
+    }
+
+    /// Reads the front matter that the address of a page depends on, where not all front matter is read.
+    fn read_front_matter(&self, _root: &Root, _relative_path: &str, _bytes: &FileBytes<'_>) -> Option<FrontMatter> {
+        None
+    }
+
+    /// Whether the generator removes front matter from pages. Otherwise, readers see it as text.
+    fn strips_front_matter(&self) -> bool {
+        true
+    }
+
+    /// Whether files of a format become pages.
+    fn reads(&self, format: Format) -> bool {
+        format.is_markdown()
+    }
+
+    /// Why a file in the folder of a root is no page, judged by its path relative to that folder; `None` if it is one.
+    fn skips_path(&self, _root: &Root, _relative_path: &str) -> Option<SkipReason> {
+        None
+    }
+
     /// Why the options exclude a file of the site from its pages, if they do.
-    pub(crate) skips: fn(layout: &Layout, file: &str) -> Option<SkipReason>,
+    fn skips(&self, _layout: &Layout, _file: &str) -> Option<SkipReason> {
+        None
+    }
+
+    /// Whether a file is a partial, which other pages include, judged by its name.
+    fn is_partial(&self, file: &str) -> bool {
+        is_partial(file)
+    }
+
     /// Whether a file in the folder of a root is a page of the published site; drafts are not. `has` tells whether a
     /// file exists.
-    pub(crate) is_published: fn(root: &Root, relative_path: &str, front: &FrontMatter, has: &HasFile<'_>) -> bool,
+    fn is_published(&self, _root: &Root, _relative_path: &str, _front: &FrontMatter, _has: &HasFile<'_>) -> bool {
+        true
+    }
+
     /// Whether the URL of a page ends in a slash, where the configuration leaves that to the page.
-    pub(crate) is_directory: fn(root: &Root, relative_path: &str, front: &FrontMatter) -> bool,
+    fn is_directory(&self, _root: &Root, _relative_path: &str, _front: &FrontMatter) -> bool {
+        false
+    }
+
     /// Addresses from which a page's front matter redirects to it, without leading slash.
-    pub(crate) aliases: fn(root: &Root, file: &str, front: &FrontMatter, address: &str) -> Vec<String>,
+    fn aliases(&self, _root: &Root, _file: &str, _front: &FrontMatter, _address: &str) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The front matter field of a page that redirects an address to that page, and the address in the form of that
     /// field. `file` is the page that is served at the address now.
-    pub(crate) alias: fn(root: &Root, file: &str, address: &str) -> Option<(&'static str, String)>,
-    /// Whether a file is a partial, which other pages include, judged by its name.
-    pub(crate) is_partial: fn(file: &str) -> bool,
-    /// Whether a link that is only an anchor (`#name`), in a file of this format, may refer to something other than a
-    /// place on its page, such as a label on any page, so that only a build can resolve it.
-    pub(crate) is_label: fn(format: Format, anchor: &str) -> bool,
-    /// The labels by which other pages may refer to places on a page, each with its anchor.
-    pub(crate) labels: fn(format: Format, text: &str) -> Vec<(String, String)>,
-    /// Whether all pages have to be read for their labels.
-    pub(crate) reads_labels: bool,
+    fn alias(&self, _root: &Root, _file: &str, _address: &str) -> Option<(&'static str, String)> {
+        None
+    }
+
+    /// Parses a page, if the generator's Markdown has links that the common parser does not know.
+    fn parse(&self, _file: &str, _bytes: &[u8]) -> Option<Page> {
+        None
+    }
+
+    /// The anchor style of notebooks, if it is not that of other pages.
+    fn notebook_anchors(&self, _layout: &Layout) -> Option<AnchorStyle> {
+        None
+    }
+
+    /// The options that affect how pages are parsed, as text to be compared with those of another layout.
+    fn parse_options_key(&self, _layout: &Layout) -> String {
+        String::new()
+    }
+
+    /// The attributes that an AsciiDoc page is parsed with; `root` is the path of the docs root in its repository.
+    fn attributes(&self, _layout: &Layout, _root: &str, _file: &str) -> Option<AdocAttributes> {
+        None
+    }
+
+    /// Corrects a parsed page by rules of the generator: adds links that only it reads, and clears anchors that only a
+    /// build knows. `text` is the source that was parsed.
+    fn post_process(&self, _layout: &Layout, _text: &str, _page: &mut Page) {}
+
+    /// The labels by which other pages may refer to places on a page, each with its anchor. `text` reads the page.
+    fn labels(&self, _format: Format, _text: &dyn Fn() -> String) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// References in pages and source code to names that only this page documents and that resolve from anywhere.
-    pub(crate) references_to_page: fn(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference>,
+    fn references_to_page(&self, _tree: &dyn Tree, _site: &Site, _file: &str) -> Vec<Reference> {
+        Vec::new()
+    }
+
     /// References in source code, whose docstrings are shown on pages, to a page or to one of its labels.
-    pub(crate) named_in_sources: fn(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference>,
-    /// Resolves a target in AsciiDoc that is a name; `None` if it is a URL like any other.
-    pub(crate) resolve_name: fn(site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Target>,
-    /// Resolves a link as this generator does, and then a browser.
-    pub(crate) follow: fn(site: &Site, link: &ParsedLink<'_>) -> Target,
-    /// The anchor of a link after the build, made from the anchor in the source.
-    pub(crate) anchor: fn(layout: &Layout, written: String, syntax: LinkSyntax) -> String,
-    /// Resolves a target that contains a template or an expression.
-    pub(crate) resolve_template: fn(site: &Site, from: &str, target: &str) -> Target,
-    /// Writes a link in the style of the site. [`Wanted::like`] is the link that it replaces, whose style it takes.
-    pub(crate) write: fn(site: &Site, wanted: &LinkRequest<'_>) -> String,
+    fn named_in_sources(&self, _tree: &dyn Tree, _site: &Site, _file: &str) -> Vec<Reference> {
+        Vec::new()
+    }
 }
 
-impl Rules {
-    /// The rules of a generator: these functions, and for everything else what most generators do.
-    const fn of(
-        read: fn(&dyn Tree, &str, &HasFile<'_>) -> Option<Layout>,
-        address: fn(&Root, &str, &FrontMatter) -> String,
-        follow: fn(&Site, &ParsedLink<'_>) -> Target,
-        write: fn(&Site, &LinkRequest<'_>) -> String,
-    ) -> Self {
-        Self {
-            read,
-            address,
-            summary: |_| None,
-            reads_front_matter: false,
-            read_front_matter: |_, _, _| None,
-            strips_front_matter: true,
-            reads: |format| format.is_markdown(),
-            parse: |_, _| None,
-            notebook_anchors: |_| None,
-            parse_options_key: |_| String::new(),
-            attributes: |_, _, _| None,
-            post_process: |_, _, _| {},
-            hides: |_, _| false,
-            sidebars: |_| &[],
-            why_hidden: |_, relative_path| {
-                let is_usual = is_markdown(relative_path) && Format::of(relative_path) == Format::Markdown;
-                if is_usual { SkipReason::Excluded } else { SkipReason::Unsupported }
-            },
-            skips: |_, _| None,
-            is_published: |_, _, _, _| true,
-            is_directory: |_, _, _| false,
-            aliases: |_, _, _, _| Vec::new(),
-            alias: |_, _, _| None,
-            is_partial,
-            is_label: |_, _| false,
-            labels: |_, _| Vec::new(),
-            reads_labels: false,
-            references_to_page: |_, _, _| Vec::new(),
-            named_in_sources: |_, _, _| Vec::new(),
-            resolve_name: |_, from, target, syntax| {
-                let (before, rest) = target.split_once(':')?;
-                let is_name = Format::of(from) == Format::Adoc
-                    && syntax != LinkSyntax::Html
-                    && !rest.starts_with("//")
-                    && !["mailto", "data", "tel"].contains(&before);
-                is_name.then_some(Target::NotUnderstood)
-            },
-            follow,
-            anchor: |_, written, _| written,
-            resolve_template: |_, _, _| Target::NotUnderstood,
-            write,
-        }
+/// How one generator resolves links, and how links are written for it.
+pub(crate) trait LinkRules {
+    /// Resolves a link as this generator does, and then a browser.
+    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target;
+
+    /// Writes a link in the style of the site. [`LinkRequest::like`] is the link that it replaces, whose style it takes.
+    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String;
+
+    /// Resolves a target in AsciiDoc that is a name; `None` if it is a URL like any other.
+    fn resolve_name(&self, _site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Target> {
+        let (before, rest) = target.split_once(':')?;
+        let is_name = Format::of(from) == Format::Adoc
+            && syntax != LinkSyntax::Html
+            && !rest.starts_with("//")
+            && !["mailto", "data", "tel"].contains(&before);
+        is_name.then_some(Target::NotUnderstood)
+    }
+
+    /// Resolves a target that contains a template or an expression.
+    fn resolve_template(&self, _site: &Site, _from: &str, _target: &str) -> Target {
+        Target::NotUnderstood
+    }
+
+    /// Whether a link that is only an anchor (`#name`), in a file of this format, may refer to something other than a
+    /// place on its page, such as a label on any page, so that only a build can resolve it.
+    fn is_label(&self, _format: Format, _anchor: &str) -> bool {
+        false
+    }
+
+    /// The anchor of a link after the build, made from the anchor in the source.
+    fn anchor(&self, _layout: &Layout, written: String, _syntax: LinkSyntax) -> String {
+        written
+    }
+}
+
+/// Why a file that a generator does not read is no page.
+fn excluded(relative_path: &str) -> SkipReason {
+    match is_markdown(relative_path) && Format::of(relative_path) == Format::Markdown {
+        true => SkipReason::Excluded,
+        false => SkipReason::Unsupported,
     }
 }
 
@@ -266,23 +304,23 @@ pub(crate) const ALL: [Generator; 13] = [
 ];
 
 /// The rules of a generator.
-pub(crate) fn rules(generator: Generator) -> &'static Rules {
+pub(crate) fn rules(generator: Generator) -> &'static dyn Rules {
     match generator {
-        Generator::Plain => &plain::RULES,
-        Generator::Mintlify => &mintlify::RULES,
-        Generator::Docusaurus => &docusaurus::RULES,
-        Generator::VitePress => &vitepress::RULES,
-        Generator::MkDocs => &mkdocs::RULES,
-        Generator::MdBook => &mdbook::RULES,
-        Generator::Starlight => &starlight::RULES,
-        Generator::Fumadocs => &fumadocs::RULES,
-        Generator::Nextra => &nextra::RULES,
-        Generator::Hugo => &hugo::RULES,
-        Generator::Sphinx => &sphinx::RULES,
-        Generator::GitBook => &gitbook::RULES,
-        Generator::Docfx => &docfx::RULES,
-        Generator::Jekyll => &jekyll::RULES,
-        Generator::Antora => &antora::RULES,
+        Generator::Plain => &plain::Plain,
+        Generator::Mintlify => &mintlify::Mintlify,
+        Generator::Docusaurus => &docusaurus::Docusaurus,
+        Generator::VitePress => &vitepress::VitePress,
+        Generator::MkDocs => &mkdocs::MkDocs,
+        Generator::MdBook => &mdbook::MdBook,
+        Generator::Starlight => &starlight::Starlight,
+        Generator::Fumadocs => &fumadocs::Fumadocs,
+        Generator::Nextra => &nextra::Nextra,
+        Generator::Hugo => &hugo::Hugo,
+        Generator::Sphinx => &sphinx::Sphinx,
+        Generator::GitBook => &gitbook::GitBook,
+        Generator::Docfx => &docfx::Docfx,
+        Generator::Jekyll => &jekyll::Jekyll,
+        Generator::Antora => &antora::Antora,
     }
 }
 

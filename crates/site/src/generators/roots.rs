@@ -43,8 +43,8 @@ impl Root {
     pub(crate) fn is_page(&self, file: &str) -> bool {
         let Some(relative_path) = self.relative_path(file) else { return false };
         let rules = rules(self.generator);
-        (rules.reads)(Format::of(relative_path))
-            && !(rules.hides)(self, relative_path)
+        rules.reads(Format::of(relative_path))
+            && rules.skips_path(self, relative_path).is_none()
             && !relative_path.split('/').any(|part| part == "node_modules")
             && !self.excluded.is_match(relative_path)
             && self.included.as_ref().is_none_or(|included| included.is_match(relative_path))
@@ -54,8 +54,8 @@ impl Root {
     pub(crate) fn path(&self, file: &str, front: &FrontMatter) -> String {
         let relative_path = self.relative_path(file).unwrap_or(file);
         match self.kind {
-            RootKind::Pages if self.generator != Generator::Docusaurus => by_stem(self, relative_path, front),
-            _ => (rules(self.generator).address)(self, relative_path, front),
+            RootKind::Pages if self.generator != Generator::Docusaurus => by_stem(self, relative_path),
+            _ => rules(self.generator).address(self, relative_path, front),
         }
     }
 
@@ -97,7 +97,7 @@ impl Root {
 }
 
 /// The address of a page derived from its file path alone; an `index` file is served at its folder's path.
-pub(super) fn by_stem(root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
+pub(super) fn by_stem(root: &Root, relative_path: &str) -> String {
     below(&root.base_path, &index_path(stem(relative_path).unwrap_or(relative_path), &["index"]))
 }
 

@@ -30,7 +30,7 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
         }
     }
     if site.generator() == Generator::Docusaurus {
-        let sidebars = (rules(site.generator()).sidebars)(site.layout()).iter();
+        let sidebars = rules(site.generator()).sidebars(site.layout()).iter();
         found.extend(sidebars.filter_map(|(file, navigation)| {
             let text = text(file)?;
             let entries = named_by_id(tree, site, navigation, &text);

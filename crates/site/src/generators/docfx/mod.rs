@@ -66,58 +66,56 @@ impl Content {
     }
 }
 
-pub(super) const RULES: Rules = Rules {
-    reads_front_matter: true,
-    hides,
-    why_hidden,
-    // The title of a tab is a heading with a link to the tab's name, `#tab/name`.
-    is_label: |_, anchor| anchor.starts_with("tab/"),
-    // A leading underscore does not mark a partial.
-    is_partial: |_| false,
-    ..Rules::of(read_home, address, links::follow, links::write)
-};
+pub(super) struct Docfx;
 
-fn read_home(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = from_config_folder(tree, home, CONFIG_FILE);
-    let mut layout = read(tree, home, &file, &tree.text(&file).filter(|_| has(&file))?)?;
-    if layout.roots.is_empty() {
-        layout.problem(&file, "the configuration names no files of the site");
-        layout.roots.push(Root { folder: home.to_owned(), generator: Generator::Docfx, ..Root::default() });
+impl Rules for Docfx {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        let file = from_config_folder(tree, home, CONFIG_FILE);
+        let mut layout = read(tree, home, &file, &tree.text(&file).filter(|_| has(&file))?)?;
+        if layout.roots.is_empty() {
+            layout.problem(&file, "the configuration names no files of the site");
+            layout.roots.push(Root { folder: home.to_owned(), generator: Generator::Docfx, ..Root::default() });
+        }
+        Some(layout)
     }
-    Some(layout)
-}
 
-fn address(root: &Root, relative_path: &str, front: &FrontMatter) -> String {
-    let file = below(&root.folder, relative_path);
-    let place = root
-        .options
-        .docfx
-        .as_ref()
-        .and_then(|content| content.place(&file))
-        .unwrap_or_else(|| relative_path.to_owned());
-    let place = match front.get("output_file_name").filter(|name| !name.contains('/')) {
-        Some(name) => below(folder(&place), name),
-        None => place,
-    };
-    let stem =
-        place.rsplit_once('.').filter(|(_, ending)| !ending.contains('/')).map_or(place.as_str(), |(stem, _)| stem);
-    index_path(stem, &["index"])
-}
+    fn address(&self, root: &Root, relative_path: &str, front: &FrontMatter) -> String {
+        let file = below(&root.folder, relative_path);
+        let place = root
+            .options
+            .docfx
+            .as_ref()
+            .and_then(|content| content.place(&file))
+            .unwrap_or_else(|| relative_path.to_owned());
+        let place = match front.get("output_file_name").filter(|name| !name.contains('/')) {
+            Some(name) => below(folder(&place), name),
+            None => place,
+        };
+        let stem =
+            place.rsplit_once('.').filter(|(_, ending)| !ending.contains('/')).map_or(place.as_str(), |(stem, _)| stem);
+        index_path(stem, &["index"])
+    }
 
-fn hides(root: &Root, relative_path: &str) -> bool {
-    let name = relative_path.rsplit('/').next().unwrap_or(relative_path).to_ascii_lowercase();
-    let is_content = || {
-        root.options.docfx.as_ref().is_none_or(|content| content.place(&below(&root.folder, relative_path)).is_some())
-    };
-    !name.ends_with(".md") || name == "toc.md" || !is_content()
-}
+    fn reads_front_matter(&self) -> bool {
+        true
+    }
 
-fn why_hidden(_root: &Root, relative_path: &str) -> SkipReason {
-    let name = relative_path.rsplit('/').next().unwrap_or(relative_path).to_ascii_lowercase();
-    match name.as_str() {
-        "toc.md" => SkipReason::Configuration,
-        _ if name.ends_with(".md") => SkipReason::Excluded,
-        _ => SkipReason::Unsupported,
+    fn skips_path(&self, root: &Root, relative_path: &str) -> Option<SkipReason> {
+        let name = relative_path.rsplit('/').next().unwrap_or(relative_path).to_ascii_lowercase();
+        let file = below(&root.folder, relative_path);
+        match name.as_str() {
+            "toc.md" => Some(SkipReason::Configuration),
+            _ if !name.ends_with(".md") => Some(SkipReason::Unsupported),
+            _ => {
+                let content = root.options.docfx.as_ref();
+                content.is_some_and(|content| content.place(&file).is_none()).then_some(SkipReason::Excluded)
+            }
+        }
+    }
+
+    /// A leading underscore does not mark a partial.
+    fn is_partial(&self, _file: &str) -> bool {
+        false
     }
 }
 

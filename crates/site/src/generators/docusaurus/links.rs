@@ -6,38 +6,57 @@
 
 use docent_markdown::is_markdown_page;
 
-use super::{DocusaurusSettings, PluginInstance};
+use super::{Docusaurus, DocusaurusSettings, PluginInstance};
 use crate::follow::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, has_markdown_ending, parts, relative_path, retargeted_link,
     suffix_of, with_dot_slash_like,
 };
 use crate::generators::browser::path_in_folder;
 use crate::generators::by_names::retargeted_link_by_names;
-use crate::generators::{Root, RootKind};
+use crate::generators::{LinkRules, Root, RootKind};
 use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::paths::path_in;
 use crate::tree::joined_in;
 
-/// What a link leads to.
-pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
-    let Some(root) = site.layout().root(link.from) else {
-        // The file is in no folder of pages, so it is read in the repository.
-        return crate::generators::by_names::by_names(site, link);
-    };
-    let path = link.path.to_ascii_lowercase();
-    let names_file = (path.ends_with(".md") || path.ends_with(".mdx")) && link.syntax != LinkSyntax::Html;
-    if names_file && let Some(found) = by_file(site, root, link) {
-        // How a component resolves the name of a file is unknown.
-        return if link.syntax == LinkSyntax::Component { Target::NotUnderstood } else { found };
+impl LinkRules for Docusaurus {
+    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+        let Some(root) = site.layout().root(link.from) else {
+            // The file is in no folder of pages, so it is read in the repository.
+            return crate::generators::by_names::by_names(site, link);
+        };
+        let path = link.path.to_ascii_lowercase();
+        let names_file = (path.ends_with(".md") || path.ends_with(".mdx")) && link.syntax != LinkSyntax::Html;
+        if names_file && let Some(found) = by_file(site, root, link) {
+            // How a component resolves the name of a file is unknown.
+            return if link.syntax == LinkSyntax::Component { Target::NotUnderstood } else { found };
+        }
+        if let Some(file) = asset(site, link).filter(|_| link.syntax != LinkSyntax::Html) {
+            return Target::Asset { file };
+        }
+        if link.path.starts_with("@site/") {
+            return link.missing(None);
+        }
+        by_url(site, root, link, names_file)
     }
-    if let Some(file) = asset(site, link).filter(|_| link.syntax != LinkSyntax::Html) {
-        return Target::Asset { file };
+
+    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+        let LinkRequest { from, to, anchor, like, syntax } = *wanted;
+        if site.layout().root(from).is_none() {
+            return retargeted_link_by_names(site, wanted);
+        }
+        let (written, _) = parts(like);
+        let by_file = retargeted_link(&format!("./x.md{}", suffix_of(like, None)), from, to, anchor);
+        let candidates =
+            candidate_forms(site, wanted, written).into_iter().chain([by_file.clone()]).chain(by_address(site, wanted));
+        let leads_there = |candidate: &String| match site.resolve_in(from, candidate, syntax) {
+            Target::Page { file, .. } => file == to,
+            // A link that resolves to the source file of a page would serve that source.
+            Target::Asset { file } => file == to && site.address(to).is_none(),
+            _ => false,
+        };
+        candidates.into_iter().find(leads_there).unwrap_or(by_file)
     }
-    if link.path.starts_with("@site/") {
-        return link.missing(None);
-    }
-    by_url(site, root, link, names_file)
 }
 
 /// Candidate files for a link with the extension of a page, in lookup order.
@@ -244,26 +263,6 @@ fn language_prefix<'r>(settings: &DocusaurusSettings, root: &'r Root) -> &'r str
 
 fn without_language<'a>(address: &'a str, language: &str) -> &'a str {
     path_in(language, address).unwrap_or(address)
-}
-
-/// Writes a link in the form of `like` if that form can name the page, else by file path within a plug-in and by
-/// address from one plug-in to another.
-pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
-    let LinkRequest { from, to, anchor, like, syntax } = *wanted;
-    if site.layout().root(from).is_none() {
-        return retargeted_link_by_names(site, wanted);
-    }
-    let (written, _) = parts(like);
-    let by_file = retargeted_link(&format!("./x.md{}", suffix_of(like, None)), from, to, anchor);
-    let candidates =
-        candidate_forms(site, wanted, written).into_iter().chain([by_file.clone()]).chain(by_address(site, wanted));
-    let leads_there = |candidate: &String| match site.resolve_in(from, candidate, syntax) {
-        Target::Page { file, .. } => file == to,
-        // A link that resolves to the source file of a page would serve that source.
-        Target::Asset { file } => file == to && site.address(to).is_none(),
-        _ => false,
-    };
-    candidates.into_iter().find(leads_there).unwrap_or(by_file)
 }
 
 /// Candidate forms in the style of `like`, the closest first.

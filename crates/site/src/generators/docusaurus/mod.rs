@@ -36,18 +36,67 @@ pub(crate) fn is_category(name: &str) -> bool {
     matches!(name, "_category_.json" | "_category_.yml" | "_category_.yaml")
 }
 
-pub(super) const RULES: Rules = Rules {
-    reads_front_matter: true,
-    is_published,
-    is_directory: addresses::is_directory,
-    sidebars: |layout| &layout.options.docusaurus.sidebars,
-    ..Rules::of(read, addresses::address, links::follow, links::write)
-};
+pub(super) struct Docusaurus;
 
-fn is_published(root: &Root, relative_path: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {
-    // A translated file without an original is ignored.
-    let original = root.options.docusaurus.folders.last().filter(|original| **original != root.folder);
-    !front.flag("draft") && original.is_none_or(|original| has(&below(original, relative_path)))
+impl Rules for Docusaurus {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        let file = SCRIPT_EXTENSIONS
+            .iter()
+            .map(|ending| from_config_folder(tree, home, &format!("docusaurus.config.{ending}")))
+            .find(|file| has(file))?;
+        let mut modules = Modules::new(tree, has);
+        let config = modules.default_export(&file).map_or(ScriptValue::Computed, unwrapped);
+        let mut reader = ConfigReader {
+            tree,
+            home,
+            file: &file,
+            modules,
+            layout: Layout::of(Generator::Docusaurus, home, Vec::new()),
+            languages: Vec::new(),
+            default_language: None,
+            entries: Entries::default(),
+            is_computed: false,
+        };
+        reader.read_languages(&config);
+        reader.read_settings(&config);
+        reader.read_plugins(&config);
+        let ConfigReader { mut layout, entries, is_computed, .. } = reader;
+        layout.entries = entries.by_key;
+        layout.anchors = AnchorStyle::Docusaurus;
+        let anchors = config.get("markdown").and_then(|markdown| markdown.get("anchors"));
+        layout.anchors_computed =
+            anchors.and_then(|anchors| anchors.get("maintainCase")).is_some_and(|option| !option.is("false"));
+        label_folders(tree, &mut layout);
+        if is_computed {
+            layout.problem(
+                &file,
+                "the configuration is computed in part; what it does not say in so many words is taken to be as usual",
+            );
+        }
+        Some(layout)
+    }
+
+    fn address(&self, root: &Root, relative_path: &str, front: &FrontMatter) -> String {
+        addresses::address(root, relative_path, front)
+    }
+
+    fn reads_front_matter(&self) -> bool {
+        true
+    }
+
+    fn is_published(&self, root: &Root, relative_path: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {
+        // A translated file without an original is ignored.
+        let original = root.options.docusaurus.folders.last().filter(|original| **original != root.folder);
+        !front.flag("draft") && original.is_none_or(|original| has(&below(original, relative_path)))
+    }
+
+    fn is_directory(&self, root: &Root, relative_path: &str, front: &FrontMatter) -> bool {
+        addresses::is_directory(root, relative_path, front)
+    }
+
+    fn sidebars<'l>(&self, layout: &'l Layout) -> &'l [(String, String)] {
+        &layout.options.docusaurus.sidebars
+    }
 }
 
 /// Settings of the whole site.
@@ -78,44 +127,6 @@ pub(crate) struct PluginInstance {
     pub(super) folders: Vec<String>,
     /// Whether number prefixes of names stay in addresses.
     pub(super) keeps_numbers: bool,
-}
-
-/// Reads the layout, if the folder has a configuration of Docusaurus.
-fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = SCRIPT_EXTENSIONS
-        .iter()
-        .map(|ending| from_config_folder(tree, home, &format!("docusaurus.config.{ending}")))
-        .find(|file| has(file))?;
-    let mut modules = Modules::new(tree, has);
-    let config = modules.default_export(&file).map_or(ScriptValue::Computed, unwrapped);
-    let mut reader = ConfigReader {
-        tree,
-        home,
-        file: &file,
-        modules,
-        layout: Layout::of(Generator::Docusaurus, home, Vec::new()),
-        languages: Vec::new(),
-        default_language: None,
-        entries: Entries::default(),
-        is_computed: false,
-    };
-    reader.read_languages(&config);
-    reader.read_settings(&config);
-    reader.read_plugins(&config);
-    let ConfigReader { mut layout, entries, is_computed, .. } = reader;
-    layout.entries = entries.by_key;
-    layout.anchors = AnchorStyle::Docusaurus;
-    let anchors = config.get("markdown").and_then(|markdown| markdown.get("anchors"));
-    layout.anchors_computed =
-        anchors.and_then(|anchors| anchors.get("maintainCase")).is_some_and(|option| !option.is("false"));
-    label_folders(tree, &mut layout);
-    if is_computed {
-        layout.problem(
-            &file,
-            "the configuration is computed in part; what it does not say in so many words is taken to be as usual",
-        );
-    }
-    Some(layout)
 }
 
 /// The layout of a folder of pages whose configuration is elsewhere, recognised by its `_category_` files.

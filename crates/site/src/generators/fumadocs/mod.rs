@@ -9,8 +9,8 @@ use super::modules::{Modules, SCRIPT_EXTENSIONS};
 use super::next::config::Languages;
 use super::next::{self, config};
 use super::script::{ScriptValue, value_at};
-use super::{Root, Rules};
-use crate::follow::{LinkSyntax, ParsedLink, has_page_ending};
+use super::{LinkRules, Root, Rules};
+use crate::follow::{LinkRequest, LinkSyntax, ParsedLink, has_page_ending};
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, from_config_folder, joined_in};
@@ -31,35 +31,114 @@ fn is_of_loader(folder: &str, stem: &str) -> bool {
     is_library && (["source", "i18n"].contains(&stem) || stem == "index" && folder.ends_with("/source"))
 }
 
-pub(super) const RULES: Rules = Rules::of(read, address, follow, next::write);
+pub(super) struct Fumadocs;
 
-fn address(root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
-    let (stem, language) = root.without_language(relative_path);
-    let (folder, name) = stem.rsplit_once('/').unwrap_or(("", stem));
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty() && !next::is_group(part)).collect();
-    parts.extend(Some(name).filter(|name| *name != "index"));
-    let path = below(&root.base_path, &parts.join("/"));
-    let language = language.or(root.language_suffixes.first());
-    let prefix = root.languages.iter().find(|(_, name)| Some(name) == language).map_or("", |(prefix, _)| prefix);
-    below(prefix, &path)
+impl Rules for Fumadocs {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        let script = |name: &str| {
+            SCRIPT_EXTENSIONS
+                .iter()
+                .map(|ending| from_config_folder(tree, home, &format!("{name}.{ending}")))
+                .find(|file| has(file))
+        };
+        let file = script("source.config")?;
+        let mut modules = Modules::new(tree, has);
+        let scripts = loader_files(tree, home);
+        let mut collections = HashMap::new();
+        for script in std::iter::once(&file).chain(&scripts) {
+            collections.extend(collections_in(&modules.text(script).unwrap_or_default()));
+        }
+        let mut loaders: Vec<Loader> = Vec::new();
+        for script in &scripts {
+            loaders.extend(loaders_in(&mut modules, script, &collections));
+        }
+        let has_literal_urls =
+            !loaders.is_empty() && loaders.iter().all(|loader| loader.base.is_some() && !loader.is_computed);
+        if loaders.is_empty() {
+            let folder = collections.values().next().filter(|_| collections.len() == 1);
+            let folders = vec![folder.cloned().unwrap_or_else(|| "content/docs".to_owned())];
+            loaders.push(Loader {
+                base: None,
+                folders,
+                has_unknown_sources: false,
+                is_computed: true,
+                languages: None,
+            });
+        }
+        let mut layout = Layout::of(Generator::Fumadocs, home, Vec::new());
+        layout.anchors = AnchorStyle::Fumadocs;
+        if let Some((config, text)) = config::configuration(tree, home, has) {
+            config::read(tree, &config, &text, has, &mut layout);
+        }
+        layout.options.next.follows_files = follows_files(tree, home);
+        layout.options.next.has_computed_routes |= !has_literal_urls;
+        let pages: Vec<String> =
+            tree.paths().into_iter().chain(tree.paths_outside()).filter(|path| is_markdown_page(path)).collect();
+        for loader in loaders {
+            let base_path = loader.base.as_deref().unwrap_or("/docs").trim_matches('/').to_owned();
+            let mut has_unknown_sources = loader.has_unknown_sources;
+            for folder in &loader.folders {
+                let Some(folder) = joined_in(tree.root(), home, folder) else { continue };
+                let root =
+                    Root { folder, base_path: base_path.clone(), generator: Generator::Fumadocs, ..Root::default() };
+                let relative_paths: Vec<&str> = pages.iter().filter_map(|page| root.relative_path(page)).collect();
+                // The build fills an empty folder, so its pages are unknown.
+                has_unknown_sources |= relative_paths.is_empty();
+                let roots = match &loader.languages {
+                    Some(languages) => {
+                        in_languages(root, languages, &relative_paths, &mut layout.options.next.languages)
+                    }
+                    None => vec![root],
+                };
+                layout.roots.extend(roots);
+            }
+            if has_unknown_sources {
+                layout.options.next.dynamic_base_paths.push(base_path);
+            }
+        }
+        if !has_literal_urls {
+            layout.problem(
+                &file,
+                "where pages are served is computed in part; they are taken to be as the template of Fumadocs has them",
+            );
+        }
+        Some(layout)
+    }
+
+    fn address(&self, root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
+        let (stem, language) = root.without_language(relative_path);
+        let (folder, name) = stem.rsplit_once('/').unwrap_or(("", stem));
+        let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty() && !next::is_group(part)).collect();
+        parts.extend(Some(name).filter(|name| *name != "index"));
+        let path = below(&root.base_path, &parts.join("/"));
+        let language = language.or(root.language_suffixes.first());
+        let prefix = root.languages.iter().find(|(_, name)| Some(name) == language).map_or("", |(prefix, _)| prefix);
+        below(prefix, &path)
+    }
 }
 
-fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
-    if !link.is_absolute() && has_page_ending(&link.path) {
-        return match by_file(site, link) {
-            _ if link.syntax == LinkSyntax::Html => next::by_url(site, link, &link.path),
-            Some(file)
-                if site.layout().options.next.follows_files
-                    && link.path.starts_with("./")
-                    && link.syntax == LinkSyntax::Markdown =>
-            {
-                link.page(file)
-            }
-            // Releases of Fumadocs differ in which of these links they follow, and so may components.
-            _ => Target::NotUnderstood,
-        };
+impl LinkRules for Fumadocs {
+    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+        if !link.is_absolute() && has_page_ending(&link.path) {
+            return match by_file(site, link) {
+                _ if link.syntax == LinkSyntax::Html => next::by_url(site, link, &link.path),
+                Some(file)
+                    if site.layout().options.next.follows_files
+                        && link.path.starts_with("./")
+                        && link.syntax == LinkSyntax::Markdown =>
+                {
+                    link.page(file)
+                }
+                // Releases of Fumadocs differ in which of these links they follow, and so may components.
+                _ => Target::NotUnderstood,
+            };
+        }
+        next::by_url(site, link, &link.path)
     }
-    next::by_url(site, link, &link.path)
+
+    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+        next::write(site, wanted)
+    }
 }
 
 /// The page at a relative file path: in the language of the page with the link, or else in the default one.
@@ -84,69 +163,6 @@ struct Loader {
     /// Whether addresses are computed by functions of the site.
     is_computed: bool,
     languages: Option<ScriptValue>,
-}
-
-/// Reads the layout, if the folder has a configuration of Fumadocs.
-fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let script = |name: &str| {
-        SCRIPT_EXTENSIONS
-            .iter()
-            .map(|ending| from_config_folder(tree, home, &format!("{name}.{ending}")))
-            .find(|file| has(file))
-    };
-    let file = script("source.config")?;
-    let mut modules = Modules::new(tree, has);
-    let scripts = loader_files(tree, home);
-    let mut collections = HashMap::new();
-    for script in std::iter::once(&file).chain(&scripts) {
-        collections.extend(collections_in(&modules.text(script).unwrap_or_default()));
-    }
-    let mut loaders: Vec<Loader> = Vec::new();
-    for script in &scripts {
-        loaders.extend(loaders_in(&mut modules, script, &collections));
-    }
-    let has_literal_urls =
-        !loaders.is_empty() && loaders.iter().all(|loader| loader.base.is_some() && !loader.is_computed);
-    if loaders.is_empty() {
-        let folder = collections.values().next().filter(|_| collections.len() == 1);
-        let folders = vec![folder.cloned().unwrap_or_else(|| "content/docs".to_owned())];
-        loaders.push(Loader { base: None, folders, has_unknown_sources: false, is_computed: true, languages: None });
-    }
-    let mut layout = Layout::of(Generator::Fumadocs, home, Vec::new());
-    layout.anchors = AnchorStyle::Fumadocs;
-    if let Some((config, text)) = config::configuration(tree, home, has) {
-        config::read(tree, &config, &text, has, &mut layout);
-    }
-    layout.options.next.follows_files = follows_files(tree, home);
-    layout.options.next.has_computed_routes |= !has_literal_urls;
-    let pages: Vec<String> =
-        tree.paths().into_iter().chain(tree.paths_outside()).filter(|path| is_markdown_page(path)).collect();
-    for loader in loaders {
-        let base_path = loader.base.as_deref().unwrap_or("/docs").trim_matches('/').to_owned();
-        let mut has_unknown_sources = loader.has_unknown_sources;
-        for folder in &loader.folders {
-            let Some(folder) = joined_in(tree.root(), home, folder) else { continue };
-            let root = Root { folder, base_path: base_path.clone(), generator: Generator::Fumadocs, ..Root::default() };
-            let relative_paths: Vec<&str> = pages.iter().filter_map(|page| root.relative_path(page)).collect();
-            // The build fills an empty folder, so its pages are unknown.
-            has_unknown_sources |= relative_paths.is_empty();
-            let roots = match &loader.languages {
-                Some(languages) => in_languages(root, languages, &relative_paths, &mut layout.options.next.languages),
-                None => vec![root],
-            };
-            layout.roots.extend(roots);
-        }
-        if has_unknown_sources {
-            layout.options.next.dynamic_base_paths.push(base_path);
-        }
-    }
-    if !has_literal_urls {
-        layout.problem(
-            &file,
-            "where pages are served is computed in part; they are taken to be as the template of Fumadocs has them",
-        );
-    }
-    Some(layout)
 }
 
 /// The scripts of the application that may call `loader`.

@@ -3,32 +3,70 @@
 
 use docent_markdown::{folder, is_markdown, joined};
 
-use super::from_home;
+use super::{GitBook, from_home};
 use crate::follow::{
     LinkRequest, ParsedLink, encoded, has_markdown_ending, parts, relative, retargeted_link, suffix_of,
     with_dot_slash_like,
 };
-use crate::generators::Root;
 use crate::generators::browser::Browser;
 use crate::generators::by_names::by_names;
+use crate::generators::{LinkRules, Root};
 use crate::layout::below;
 use crate::model::{Site, Target};
 
 /// The target that gitbook.com writes for a link to a deleted page.
 const BROKEN: &str = "broken-reference";
 
-pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
-    let layout = site.layout();
-    let Some(root) = layout.root(link.from).filter(|_| site.address(link.from).is_some()) else {
-        // An included file, or one that is not part of the book.
-        return match by_names(site, link) {
-            Target::Missing { .. } => Target::NotUnderstood,
-            target => target,
+impl LinkRules for GitBook {
+    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+        let layout = site.layout();
+        let Some(root) = layout.root(link.from).filter(|_| site.address(link.from).is_some()) else {
+            // An included file, or one that is not part of the book.
+            return match by_names(site, link) {
+                Target::Missing { .. } => Target::NotUnderstood,
+                target => target,
+            };
         };
-    };
-    match layout.options.gitbook.is_hosted {
-        true => follow_hosted(site, root, link),
-        false => follow_built(site, root, link),
+        match layout.options.gitbook.is_hosted {
+            true => follow_hosted(site, root, link),
+            false => follow_built(site, root, link),
+        }
+    }
+
+    /// Writes a link in the form of `like` if that leads to the target; else by file path, or by the path of the built
+    /// page.
+    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+        let LinkRequest { from, to, anchor, like, .. } = *wanted;
+        let Some(root) = site.layout().root(from).filter(|_| site.address(from).is_some()) else {
+            return retargeted_link(like, from, to, anchor);
+        };
+        let (path, suffix) = (parts(like).0, suffix_of(like, anchor));
+        let file_path = relative(folder(from), to);
+        let mut forms = Vec::new();
+        let built_path = |to: &str| match (site.address(to), docent_markdown::stem(to)) {
+            (Some(_), Some(stem)) if site.layout().root(to).is_some_and(|root| is_index(root, to)) => {
+                below(folder(stem), "index.html")
+            }
+            (Some(_), Some(stem)) => format!("{stem}.html"),
+            _ => to.to_owned(),
+        };
+        let path_to_folder = || {
+            let path = relative(folder(from), folder(to));
+            format!("{}/", if path.is_empty() { "." } else { &path })
+        };
+        if path.starts_with('/') {
+            let absolute_link = |file: &str| root.relative_path(file).map(|relative_path| format!("/{relative_path}"));
+            forms.extend(absolute_link(&if path.ends_with(".html") { built_path(to) } else { to.to_owned() }));
+        } else if path.ends_with(".html") {
+            forms.push(with_dot_slash_like(path, relative(folder(from), &built_path(to))));
+        } else if path.ends_with('/') && folder(to) != folder(from) {
+            forms.push(with_dot_slash_like(path, path_to_folder()));
+        }
+        forms.push(with_dot_slash_like(path, file_path.clone()));
+        forms.push(with_dot_slash_like(path, relative(folder(from), &built_path(to))));
+        let mut forms = forms.iter().map(|form| encoded(form));
+        let form = forms.find(|form| site.leads_there(wanted, form)).unwrap_or_else(|| encoded(&file_path));
+        format!("{form}{suffix}")
     }
 }
 
@@ -100,42 +138,6 @@ fn follow_hosted(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
 
 fn browser(site: &Site) -> Browser<'_> {
     Browser { site, base: "", directory_urls: false, assets: &site.layout().options.gitbook.source }
-}
-
-/// Writes a link in the form of `like` if that leads to the target; else by file path, or by the path of the built
-/// page.
-pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
-    let LinkRequest { from, to, anchor, like, .. } = *wanted;
-    let Some(root) = site.layout().root(from).filter(|_| site.address(from).is_some()) else {
-        return retargeted_link(like, from, to, anchor);
-    };
-    let (path, suffix) = (parts(like).0, suffix_of(like, anchor));
-    let file_path = relative(folder(from), to);
-    let mut forms = Vec::new();
-    let built_path = |to: &str| match (site.address(to), docent_markdown::stem(to)) {
-        (Some(_), Some(stem)) if site.layout().root(to).is_some_and(|root| is_index(root, to)) => {
-            below(folder(stem), "index.html")
-        }
-        (Some(_), Some(stem)) => format!("{stem}.html"),
-        _ => to.to_owned(),
-    };
-    let path_to_folder = || {
-        let path = relative(folder(from), folder(to));
-        format!("{}/", if path.is_empty() { "." } else { &path })
-    };
-    if path.starts_with('/') {
-        let absolute_link = |file: &str| root.relative_path(file).map(|relative_path| format!("/{relative_path}"));
-        forms.extend(absolute_link(&if path.ends_with(".html") { built_path(to) } else { to.to_owned() }));
-    } else if path.ends_with(".html") {
-        forms.push(with_dot_slash_like(path, relative(folder(from), &built_path(to))));
-    } else if path.ends_with('/') && folder(to) != folder(from) {
-        forms.push(with_dot_slash_like(path, path_to_folder()));
-    }
-    forms.push(with_dot_slash_like(path, file_path.clone()));
-    forms.push(with_dot_slash_like(path, relative(folder(from), &built_path(to))));
-    let mut forms = forms.iter().map(|form| encoded(form));
-    let form = forms.find(|form| site.leads_there(wanted, form)).unwrap_or_else(|| encoded(&file_path));
-    format!("{form}{suffix}")
 }
 
 /// Whether a page is the index of its folder.

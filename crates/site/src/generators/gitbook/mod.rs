@@ -52,27 +52,65 @@ pub(crate) struct GitBookOptions {
     pub(crate) ignored: Globs,
 }
 
-pub(super) const RULES: Rules = Rules {
-    hides,
-    why_hidden: |_, _| SkipReason::Configuration,
-    skips,
-    summary: |layout| Some(below(&layout.options.gitbook.source, SUMMARY)),
-    ..Rules::of(read, address, links::follow, links::write)
-};
+pub(super) struct GitBook;
 
-fn address(root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
-    let rewritten = root.rewritten(relative_path);
-    let stem = docent_markdown::stem(&rewritten).unwrap_or(&rewritten);
-    below(&root.base_path, &index_path(stem, &["README", "index"]))
-}
+impl Rules for GitBook {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        let file = from_config_folder(tree, home, HOSTED_CONFIG);
+        let script = BOOK_FILES.iter().map(|name| from_config_folder(tree, home, name)).find(|file| has(file));
+        if has(&file) {
+            let (config, error) = match yaml::read(&tree.text(&file)?) {
+                Ok(config) => (config, None),
+                Err(message) => (Yaml::Empty, Some(message)),
+            };
+            let structure = config.get("structure");
+            let special_files = special_files(|part, name| match part {
+                "" => config.get(name)?.text().map(str::to_owned),
+                _ => structure?.get(name)?.text().map(str::to_owned),
+            });
+            let mut layout = book(tree, home, has, &special_files, true)?;
+            let redirects = config.get("redirects").map(Yaml::members).unwrap_or_default();
+            for (from, to) in redirects {
+                let Some(to) = to.text() else { continue };
+                let (path, anchor) = (parts(to).0, to.find('#').map_or("", |at| &to[at..]));
+                let file = joined(&layout.options.gitbook.source, path).unwrap_or_default();
+                let address = layout.place(&file).site_path;
+                layout.redirects.push((format!("/{}", from.trim_matches('/')), format!("/{address}{anchor}")));
+            }
+            if let Some(message) = error {
+                layout.problem(&file, format!("the configuration is not YAML: {message}"));
+            }
+            return Some(layout);
+        }
+        let script = Modules::new(tree, &|file| is_file("", file.rsplit('/').next().unwrap_or(file)))
+            .default_export(&script?)
+            .unwrap_or(ScriptValue::Computed);
+        let special_files = special_files(|part, name| match part {
+            "" => script.text_of(name).map(str::to_owned),
+            _ => script.get("structure")?.text_of(name).map(str::to_owned),
+        });
+        book(tree, home, has, &special_files, false)
+    }
 
-fn hides(_root: &Root, relative_path: &str) -> bool {
-    // The summary and the list of languages are no pages, even where every other file is one.
-    is_summary(relative_path) || relative_path.eq_ignore_ascii_case(LANGUAGES)
-}
+    fn address(&self, root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
+        let rewritten = root.rewritten(relative_path);
+        let stem = docent_markdown::stem(&rewritten).unwrap_or(&rewritten);
+        below(&root.base_path, &index_path(stem, &["README", "index"]))
+    }
 
-fn skips(layout: &Layout, file: &str) -> Option<SkipReason> {
-    layout.options.gitbook.structure.iter().any(|known| known == file).then_some(SkipReason::Configuration)
+    /// The summary and the list of languages are no pages, even where every other file is one.
+    fn skips_path(&self, _root: &Root, relative_path: &str) -> Option<SkipReason> {
+        let is_structure = is_summary(relative_path) || relative_path.eq_ignore_ascii_case(LANGUAGES);
+        is_structure.then_some(SkipReason::Configuration)
+    }
+
+    fn skips(&self, layout: &Layout, file: &str) -> Option<SkipReason> {
+        layout.options.gitbook.structure.iter().any(|known| known == file).then_some(SkipReason::Configuration)
+    }
+
+    fn summary(&self, layout: &Layout) -> Option<String> {
+        Some(below(&layout.options.gitbook.source, SUMMARY))
+    }
 }
 
 /// The paths of the special files of a book, configured or default.
@@ -84,43 +122,6 @@ struct SpecialFiles {
     summary: String,
     glossary: String,
     languages: String,
-}
-
-fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = from_config_folder(tree, home, HOSTED_CONFIG);
-    let script = BOOK_FILES.iter().map(|name| from_config_folder(tree, home, name)).find(|file| has(file));
-    if has(&file) {
-        let (config, error) = match yaml::read(&tree.text(&file)?) {
-            Ok(config) => (config, None),
-            Err(message) => (Yaml::Empty, Some(message)),
-        };
-        let structure = config.get("structure");
-        let special_files = special_files(|part, name| match part {
-            "" => config.get(name)?.text().map(str::to_owned),
-            _ => structure?.get(name)?.text().map(str::to_owned),
-        });
-        let mut layout = book(tree, home, has, &special_files, true)?;
-        let redirects = config.get("redirects").map(Yaml::members).unwrap_or_default();
-        for (from, to) in redirects {
-            let Some(to) = to.text() else { continue };
-            let (path, anchor) = (parts(to).0, to.find('#').map_or("", |at| &to[at..]));
-            let file = joined(&layout.options.gitbook.source, path).unwrap_or_default();
-            let address = layout.place(&file).site_path;
-            layout.redirects.push((format!("/{}", from.trim_matches('/')), format!("/{address}{anchor}")));
-        }
-        if let Some(message) = error {
-            layout.problem(&file, format!("the configuration is not YAML: {message}"));
-        }
-        return Some(layout);
-    }
-    let script = Modules::new(tree, &|file| is_file("", file.rsplit('/').next().unwrap_or(file)))
-        .default_export(&script?)
-        .unwrap_or(ScriptValue::Computed);
-    let special_files = special_files(|part, name| match part {
-        "" => script.text_of(name).map(str::to_owned),
-        _ => script.get("structure")?.text_of(name).map(str::to_owned),
-    });
-    book(tree, home, has, &special_files, false)
 }
 
 /// The layout of a book without configuration, recognised by a `SUMMARY.md` that links to the `README.md` beside it.

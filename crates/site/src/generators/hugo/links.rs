@@ -7,12 +7,13 @@ use docent_markdown::{Link, LinkKind, Page, folder, is_markdown_page, joined, re
 use regex::Regex;
 
 use super::address::{language, language_folder};
-use super::{HugoSettings, LinkHook};
+use super::{Hugo, HugoSettings, LinkHook};
 use crate::follow::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, is_external, parts, relative_path, suffix_of, with_dot_slash_like,
 };
-use crate::generators::{Root, plain};
-use crate::layout::{Layout, below};
+use crate::generators::plain::Plain;
+use crate::generators::{LinkRules, Root};
+use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::paths::path_in;
 
@@ -35,26 +36,130 @@ impl<'s> ContentFile<'s> {
     }
 }
 
-pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
-    // The file is not a page of the site, so its links are resolved as on a forge.
-    let Some(from) = ContentFile::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
-        return plain::follow(site, link);
-    };
-    match from.settings.hook {
-        // Render hooks apply to Markdown links only.
-        _ if link.syntax != LinkSyntax::Markdown => by_url(site, &from, &link.path, link.anchor.as_deref()),
-        LinkHook::Unknown => Target::NotUnderstood,
-        LinkHook::None => by_url(site, &from, &link.path, link.anchor.as_deref()),
-        LinkHook::Embedded => {
-            let path = link.path.strip_prefix("./").unwrap_or(&link.path);
-            match page_of(site, &from, path, false) {
-                Found::Page(file) => link.page(file),
-                Found::Several => Target::NotUnderstood,
-                // A Markdown file among a page's resources has no address of its own.
-                Found::Nothing if is_resource_beside(site, &from, path) => Target::NotUnderstood,
-                Found::Nothing => by_url(site, &from, &link.path, link.anchor.as_deref()),
+impl LinkRules for Hugo {
+    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+        // The file is not a page of the site, so its links are resolved as on a forge.
+        let Some(from) = ContentFile::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
+            return Plain.follow(site, link);
+        };
+        match from.settings.hook {
+            // Render hooks apply to Markdown links only.
+            _ if link.syntax != LinkSyntax::Markdown => by_url(site, &from, &link.path, link.anchor.as_deref()),
+            LinkHook::Unknown => Target::NotUnderstood,
+            LinkHook::None => by_url(site, &from, &link.path, link.anchor.as_deref()),
+            LinkHook::Embedded => {
+                let path = link.path.strip_prefix("./").unwrap_or(&link.path);
+                match page_of(site, &from, path, false) {
+                    Found::Page(file) => link.page(file),
+                    Found::Several => Target::NotUnderstood,
+                    // A Markdown file among a page's resources has no address of its own.
+                    Found::Nothing if is_resource_beside(site, &from, path) => Target::NotUnderstood,
+                    Found::Nothing => by_url(site, &from, &link.path, link.anchor.as_deref()),
+                }
             }
         }
+    }
+
+    fn resolve_template(&self, site: &Site, from: &str, target: &str) -> Target {
+        let Some(reference) = reference(target) else { return Target::NotUnderstood };
+        let Some(from) = ContentFile::of(site, from).filter(|_| site.address(from).is_some()) else {
+            return Target::NotUnderstood;
+        };
+        let (path, anchor) = parts(reference.path);
+        if is_external(reference.path) {
+            return Target::External;
+        }
+        if path.is_empty() {
+            return Target::page(from.file, anchor.as_deref());
+        }
+        match page_of(site, &from, path, true) {
+            Found::Page(file) => Target::page(file, anchor.as_deref()),
+            Found::Several => Target::NotUnderstood,
+            Found::Nothing => {
+                let content_path =
+                    joined(folder(from.relative_path), path).or_else(|| joined("", path)).unwrap_or_default();
+                match from.settings.has_external_content
+                    || is_generated(site, from.settings, &content_path)
+                    || is_generated(site, from.settings, path.trim_matches('/'))
+                {
+                    true => Target::NotUnderstood,
+                    false => Target::Missing { path: Some(content_path), anchor },
+                }
+            }
+        }
+    }
+
+    /// Writes the first candidate form of a link that leads to the target.
+    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+        let LinkRequest { from, to, anchor, like, syntax } = *wanted;
+        let Some(page) = ContentFile::of(site, from) else { return Plain.write(site, wanted) };
+        let suffix = suffix_of(like, anchor);
+        let (like_path, _) = parts(like);
+        let target = ContentFile::of(site, to).filter(|_| is_markdown_page(to));
+        let content = target.as_ref().map(|target| below(&target.root.base_path, target.relative_path));
+        let mut candidates = Vec::new();
+        if let Some(old) = reference(like) {
+            let (old_path, old_anchor) = parts(old.path);
+            let anchor = anchor.map(str::to_owned).or(old_anchor).map_or(String::new(), |anchor| format!("#{anchor}"));
+            let content = content.clone().unwrap_or_default();
+            let target_path =
+                if stem(old_path).is_some() { content } else { stem(&content).unwrap_or(&content).to_owned() };
+            let relative = relative_path(folder(&below(&page.root.base_path, page.relative_path)), &target_path);
+            let relative = (!old_path.starts_with('/')).then(|| relative.clone());
+            candidates.extend(relative.into_iter().chain([format!("/{target_path}")]).map(|path| {
+                match path.contains('/') && !old.before.ends_with(['"', '`']) {
+                    // Without quotes an argument has no slash.
+                    true => format!("{}\"{path}{anchor}\"{}", old.before, old.after),
+                    false => format!("{}{path}{anchor}{}", old.before, old.after),
+                }
+            }));
+        } else {
+            let is_absolute = like_path.starts_with('/') || like_path.is_empty();
+            if page.settings.hook == LinkHook::Embedded && syntax == LinkSyntax::Markdown && stem(like_path).is_some() {
+                candidates.extend(content.as_ref().map(|content| match is_absolute {
+                    true => format!("/{content}{suffix}"),
+                    false => format!(
+                        "{}{suffix}",
+                        relative_path(folder(&below(&page.root.base_path, page.relative_path)), content)
+                    ),
+                }));
+            }
+            let address = match target.is_some() {
+                true => address_of(site, to),
+                false => page
+                    .settings
+                    .static_folders
+                    .iter()
+                    .find_map(|folder| to.strip_prefix(folder.as_str()))
+                    .map(|path| path.trim_matches('/').to_owned())
+                    .or_else(|| resource_address(site, to)),
+            };
+            if let Some(address) = address {
+                let is_folder = target.is_some()
+                    && !address.ends_with(".html")
+                    && (like_path.ends_with('/') || stem(like_path).is_some() || is_absolute && like_path.is_empty());
+                let slash = if is_folder && !address.is_empty() { "/" } else { "" };
+                let base = if page.settings.prepends_base { "" } else { page.settings.base.as_str() };
+                let absolute = format!("/{}{slash}{suffix}", encoded(&below(base, &address)));
+                if !is_absolute && let Some(own_address) = address_of(site, from) {
+                    let own_address = if own_address.ends_with(".html") { folder(&own_address) } else { &own_address };
+                    let way = with_dot_slash_like(like_path, relative_path(own_address, &address));
+                    candidates.push(format!("{}{slash}{suffix}", encoded(&way)));
+                }
+                candidates.push(absolute);
+            }
+        }
+        let anchor = anchor
+            .or(suffix.split_once('#').map(|(_, anchor)| anchor))
+            .map_or(String::new(), |anchor| format!("#{anchor}"));
+        let fallback = content.map(|content| format!("{{{{< relref \"/{content}{anchor}\" >}}}}"));
+        let is_known = site.has_file(from) && site.has_any(to);
+        let leads_to_target = |way: &&String| match site.resolve_in(from, way, syntax) {
+            Target::Page { file, .. } | Target::Asset { file } => file == to,
+            _ => !is_known,
+        };
+        let found = candidates.iter().chain(&fallback).find(leads_to_target).or(candidates.last()).cloned();
+        found.or(fallback).unwrap_or_else(|| crate::follow::retargeted_link(like, from, to, wanted.anchor))
     }
 }
 
@@ -275,7 +380,7 @@ fn reference(target: &str) -> Option<Reference<'_>> {
 
 /// Adds the references of a page that stand in its text or in an attribute, as links whose destination is all of the
 /// reference.
-pub(super) fn add_references(_layout: &Layout, text: &str, page: &mut Page) {
+pub(super) fn add_references(text: &str, page: &mut Page) {
     regex!(REFERENCE, r"\{\{[<%]\s*(?:rel)?ref\s[^{}\n]{1,300}?[>%]\}\}");
     if !text.contains("ref") || !page.format.is_markdown() {
         return;
@@ -299,108 +404,6 @@ pub(super) fn add_references(_layout: &Layout, text: &str, page: &mut Page) {
         Link { target, dest_span: span.clone(), span, text: String::new(), kind: LinkKind::Inline }
     }));
     page.links.sort_by_key(|link| (link.span.start, link.dest_span.start));
-}
-
-pub(super) fn shortcode(site: &Site, from: &str, target: &str) -> Target {
-    let Some(reference) = reference(target) else { return Target::NotUnderstood };
-    let Some(from) = ContentFile::of(site, from).filter(|_| site.address(from).is_some()) else {
-        return Target::NotUnderstood;
-    };
-    let (path, anchor) = parts(reference.path);
-    if is_external(reference.path) {
-        return Target::External;
-    }
-    if path.is_empty() {
-        return Target::page(from.file, anchor.as_deref());
-    }
-    match page_of(site, &from, path, true) {
-        Found::Page(file) => Target::page(file, anchor.as_deref()),
-        Found::Several => Target::NotUnderstood,
-        Found::Nothing => {
-            let content_path =
-                joined(folder(from.relative_path), path).or_else(|| joined("", path)).unwrap_or_default();
-            match from.settings.has_external_content
-                || is_generated(site, from.settings, &content_path)
-                || is_generated(site, from.settings, path.trim_matches('/'))
-            {
-                true => Target::NotUnderstood,
-                false => Target::Missing { path: Some(content_path), anchor },
-            }
-        }
-    }
-}
-
-/// Writes the first candidate form of a link that leads to the target.
-pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
-    let LinkRequest { from, to, anchor, like, syntax } = *wanted;
-    let Some(page) = ContentFile::of(site, from) else { return plain::write(site, wanted) };
-    let suffix = suffix_of(like, anchor);
-    let (like_path, _) = parts(like);
-    let target = ContentFile::of(site, to).filter(|_| is_markdown_page(to));
-    let content = target.as_ref().map(|target| below(&target.root.base_path, target.relative_path));
-    let mut candidates = Vec::new();
-    if let Some(old) = reference(like) {
-        let (old_path, old_anchor) = parts(old.path);
-        let anchor = anchor.map(str::to_owned).or(old_anchor).map_or(String::new(), |anchor| format!("#{anchor}"));
-        let content = content.clone().unwrap_or_default();
-        let target_path =
-            if stem(old_path).is_some() { content } else { stem(&content).unwrap_or(&content).to_owned() };
-        let relative = relative_path(folder(&below(&page.root.base_path, page.relative_path)), &target_path);
-        let relative = (!old_path.starts_with('/')).then(|| relative.clone());
-        candidates.extend(relative.into_iter().chain([format!("/{target_path}")]).map(|path| {
-            match path.contains('/') && !old.before.ends_with(['"', '`']) {
-                // Without quotes an argument has no slash.
-                true => format!("{}\"{path}{anchor}\"{}", old.before, old.after),
-                false => format!("{}{path}{anchor}{}", old.before, old.after),
-            }
-        }));
-    } else {
-        let is_absolute = like_path.starts_with('/') || like_path.is_empty();
-        if page.settings.hook == LinkHook::Embedded && syntax == LinkSyntax::Markdown && stem(like_path).is_some() {
-            candidates.extend(content.as_ref().map(|content| match is_absolute {
-                true => format!("/{content}{suffix}"),
-                false => format!(
-                    "{}{suffix}",
-                    relative_path(folder(&below(&page.root.base_path, page.relative_path)), content)
-                ),
-            }));
-        }
-        let address = match target.is_some() {
-            true => address_of(site, to),
-            false => page
-                .settings
-                .static_folders
-                .iter()
-                .find_map(|folder| to.strip_prefix(folder.as_str()))
-                .map(|path| path.trim_matches('/').to_owned())
-                .or_else(|| resource_address(site, to)),
-        };
-        if let Some(address) = address {
-            let is_folder = target.is_some()
-                && !address.ends_with(".html")
-                && (like_path.ends_with('/') || stem(like_path).is_some() || is_absolute && like_path.is_empty());
-            let slash = if is_folder && !address.is_empty() { "/" } else { "" };
-            let base = if page.settings.prepends_base { "" } else { page.settings.base.as_str() };
-            let absolute = format!("/{}{slash}{suffix}", encoded(&below(base, &address)));
-            if !is_absolute && let Some(own_address) = address_of(site, from) {
-                let own_address = if own_address.ends_with(".html") { folder(&own_address) } else { &own_address };
-                let way = with_dot_slash_like(like_path, relative_path(own_address, &address));
-                candidates.push(format!("{}{slash}{suffix}", encoded(&way)));
-            }
-            candidates.push(absolute);
-        }
-    }
-    let anchor = anchor
-        .or(suffix.split_once('#').map(|(_, anchor)| anchor))
-        .map_or(String::new(), |anchor| format!("#{anchor}"));
-    let fallback = content.map(|content| format!("{{{{< relref \"/{content}{anchor}\" >}}}}"));
-    let is_known = site.has_file(from) && site.has_any(to);
-    let leads_to_target = |way: &&String| match site.resolve_in(from, way, syntax) {
-        Target::Page { file, .. } | Target::Asset { file } => file == to,
-        _ => !is_known,
-    };
-    let found = candidates.iter().chain(&fallback).find(leads_to_target).or(candidates.last()).cloned();
-    found.or(fallback).unwrap_or_else(|| crate::follow::retargeted_link(like, from, to, wanted.anchor))
 }
 
 /// The address of a page, or the address it will have: a page that is being moved is not in the tree yet.

@@ -9,7 +9,7 @@ mod tests;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use docent_markdown::{AnchorStyle, FrontMatter, regex};
+use docent_markdown::{AnchorStyle, FrontMatter, Page, regex};
 
 use super::yaml::Yaml;
 use super::{Root, RootOptions, Rules, released};
@@ -68,120 +68,147 @@ enum UglyUrls {
     Sections(Vec<String>),
 }
 
-pub(super) const RULES: Rules = Rules {
-    reads_front_matter: true,
-    hides: address::is_resource,
-    why_hidden: |_, _| SkipReason::Partial,
-    is_published,
-    alias: |root, file, address| Some(("aliases", address::alias(root, file, address)?)),
-    aliases: address::aliases,
-    // `_index.md` is the page of its folder, not a partial.
-    is_partial: |_| false,
-    resolve_template: links::shortcode,
-    post_process: links::add_references,
-    ..Rules::of(read, address::of, links::follow, links::write)
-};
+pub(super) struct Hugo;
 
-fn is_published(_root: &Root, _relative_path: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
-    let is_rendered = |name: &str| !matches!(front.get(name), Some("never" | "link"));
-    !front.flag("draft") && !front.flag("headless") && is_rendered("build.render") && is_rendered("_build.render")
-}
+impl Rules for Hugo {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        let read = config::read(tree, home, has)?;
+        let config = &read.config;
+        let text = |name: &str| config.get(name).and_then(Yaml::text);
+        let is_enabled = |name: &str| text(name) == Some("true");
+        let default = text("defaultcontentlanguage").unwrap_or("en").to_lowercase();
+        let languages = languages(config, &default);
+        let (paths, outside) = (tree.paths(), tree.paths_outside());
+        let all = || paths.iter().chain(&outside).map(String::as_str);
+        let folder = |path: &str| joined_in(tree.root(), home, path);
 
-/// Reads the layout, if the folder has a configuration of Hugo.
-fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let read = config::read(tree, home, has)?;
-    let config = &read.config;
-    let text = |name: &str| config.get(name).and_then(Yaml::text);
-    let is_enabled = |name: &str| text(name) == Some("true");
-    let default = text("defaultcontentlanguage").unwrap_or("en").to_lowercase();
-    let languages = languages(config, &default);
-    let (paths, outside) = (tree.paths(), tree.paths_outside());
-    let all = || paths.iter().chain(&outside).map(String::as_str);
-    let folder = |path: &str| joined_in(tree.root(), home, path);
-
-    let content = text("contentdir").unwrap_or("content");
-    let mounts = mounts(config);
-    let mut folders: Vec<(String, String, Option<String>)> = Vec::new();
-    for (source, target, language) in &mounts {
-        folders.extend(folder(source).map(|source| (source, target.clone(), language.clone())));
-    }
-    if mounts.is_empty() {
-        for (code, settings) in &languages {
-            let content_dir = settings.and_then(|settings| settings.get("contentdir")).and_then(Yaml::text);
-            folders.extend(content_dir.and_then(&folder).map(|folder| (folder, String::new(), Some(code.clone()))));
+        let content = text("contentdir").unwrap_or("content");
+        let mounts = mounts(config);
+        let mut folders: Vec<(String, String, Option<String>)> = Vec::new();
+        for (source, target, language) in &mounts {
+            folders.extend(folder(source).map(|source| (source, target.clone(), language.clone())));
         }
-        let has_rest = folders.len() < languages.len().max(1);
-        folders.extend(folder(content).filter(|_| has_rest).map(|content| (content, String::new(), None)));
-    }
+        if mounts.is_empty() {
+            for (code, settings) in &languages {
+                let content_dir = settings.and_then(|settings| settings.get("contentdir")).and_then(Yaml::text);
+                folders.extend(content_dir.and_then(&folder).map(|folder| (folder, String::new(), Some(code.clone()))));
+            }
+            let has_rest = folders.len() < languages.len().max(1);
+            folders.extend(folder(content).filter(|_| has_rest).map(|content| (content, String::new(), None)));
+        }
 
-    let is_within = |path: &str, folder: &str| {
-        folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
-    };
-    let mut bundles = bundles(all().filter(|path| folders.iter().any(|(folder, ..)| is_within(path, folder))));
-    bundles.retain(|bundle| folders.iter().all(|(folder, ..)| folder != bundle));
-    let themes = themes(config);
-    let has_theme = |name: &str| {
-        let folder = format!(
-            "{}/",
-            from_config_folder(tree, home, &format!("{}/{name}", text("themesdir").unwrap_or("themes")))
+        let is_within = |path: &str, folder: &str| {
+            folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+        };
+        let mut bundles = bundles(all().filter(|path| folders.iter().any(|(folder, ..)| is_within(path, folder))));
+        bundles.retain(|bundle| folders.iter().all(|(folder, ..)| folder != bundle));
+        let themes = themes(config);
+        let has_theme = |name: &str| {
+            let folder = format!(
+                "{}/",
+                from_config_folder(tree, home, &format!("{}/{name}", text("themesdir").unwrap_or("themes")))
+            );
+            all().any(|path| path.starts_with(folder.as_str()))
+        };
+        let imports = config.get("module").and_then(|module| module.get("imports")).is_some();
+        let has_external_content = imports || themes.iter().any(|name| !has_theme(name));
+        let static_folders = ["static"].into_iter().chain(text("staticdir")).filter_map(&folder);
+        let mut generated_segments = BTreeSet::from(["tags".to_owned(), "categories".to_owned(), "page".to_owned()]);
+        generated_segments.extend(
+            config
+                .get("taxonomies")
+                .map(Yaml::members)
+                .unwrap_or_default()
+                .iter()
+                .filter_map(|(_, name)| Some(name.text()?.to_lowercase())),
         );
-        all().any(|path| path.starts_with(folder.as_str()))
-    };
-    let imports = config.get("module").and_then(|module| module.get("imports")).is_some();
-    let has_external_content = imports || themes.iter().any(|name| !has_theme(name));
-    let static_folders = ["static"].into_iter().chain(text("staticdir")).filter_map(&folder);
-    let mut generated_segments = BTreeSet::from(["tags".to_owned(), "categories".to_owned(), "page".to_owned()]);
-    generated_segments.extend(
-        config
-            .get("taxonomies")
-            .map(Yaml::members)
-            .unwrap_or_default()
-            .iter()
-            .filter_map(|(_, name)| Some(name.text()?.to_lowercase())),
-    );
 
-    let is_multihost = languages.iter().any(|(_, settings)| settings.is_some_and(|own| own.get("baseurl").is_some()));
-    let settings = HugoSettings {
-        hook: hook(tree, home, config, all(), has_external_content, !is_multihost),
-        base: path_of_url(text("baseurl").unwrap_or_default()).to_owned(),
-        prepends_base: is_enabled("canonifyurls") || is_enabled("relativeurls"),
-        ugly_urls: ugly_urls(config),
-        permalinks: permalinks(config),
-        languages: languages.iter().map(|(code, _)| code.clone()).collect(),
-        default_language_in_folder: is_enabled("defaultcontentlanguageinsubdir"),
-        keeps_case: is_enabled("disablepathtolower"),
-        has_aliases: !is_enabled("disablealiases"),
-        has_external_content: has_external_content || is_multihost,
-        static_folders: static_folders.collect(),
-        bundles,
-        generated_segments,
-    };
-    let language_suffixes = if languages.len() > 1 { settings.languages.clone() } else { Vec::new() };
-    let settings = Arc::new(settings);
-    let roots = folders.into_iter().map(|(folder, target, language)| Root {
-        folder,
-        base_path: target,
-        generator: Generator::Hugo,
-        language: language.or_else(|| Some(default.clone()).filter(|_| languages.len() < 2)),
-        language_suffixes: language_suffixes.clone(),
-        options: RootOptions { hugo: Some(Arc::clone(&settings)), ..RootOptions::default() },
-        ..Root::default()
-    });
-    let mut layout = Layout::of(Generator::Hugo, home, roots.collect());
-    let parser = |name: &str| config.get("markup")?.get("goldmark")?.get("parser")?.get(name)?.text();
-    let typographer = typographer(config);
-    layout.anchors = match parser("autoheadingidtype").or_else(|| parser("autoidtype")) {
-        Some("blackfriday") => AnchorStyle::Blackfriday,
-        kind => AnchorStyle::Hugo { ascii: kind == Some("github-ascii"), typographer: typographer != Typographer::Off },
-    };
-    layout.anchors_computed = typographer == Typographer::Custom;
-    for version in current_versions(config) {
-        layout.declared.add(version, Stage::Current);
+        let is_multihost =
+            languages.iter().any(|(_, settings)| settings.is_some_and(|own| own.get("baseurl").is_some()));
+        let settings = HugoSettings {
+            hook: hook(tree, home, config, all(), has_external_content, !is_multihost),
+            base: path_of_url(text("baseurl").unwrap_or_default()).to_owned(),
+            prepends_base: is_enabled("canonifyurls") || is_enabled("relativeurls"),
+            ugly_urls: ugly_urls(config),
+            permalinks: permalinks(config),
+            languages: languages.iter().map(|(code, _)| code.clone()).collect(),
+            default_language_in_folder: is_enabled("defaultcontentlanguageinsubdir"),
+            keeps_case: is_enabled("disablepathtolower"),
+            has_aliases: !is_enabled("disablealiases"),
+            has_external_content: has_external_content || is_multihost,
+            static_folders: static_folders.collect(),
+            bundles,
+            generated_segments,
+        };
+        let language_suffixes = if languages.len() > 1 { settings.languages.clone() } else { Vec::new() };
+        let settings = Arc::new(settings);
+        let roots = folders.into_iter().map(|(folder, target, language)| Root {
+            folder,
+            base_path: target,
+            generator: Generator::Hugo,
+            language: language.or_else(|| Some(default.clone()).filter(|_| languages.len() < 2)),
+            language_suffixes: language_suffixes.clone(),
+            options: RootOptions { hugo: Some(Arc::clone(&settings)), ..RootOptions::default() },
+            ..Root::default()
+        });
+        let mut layout = Layout::of(Generator::Hugo, home, roots.collect());
+        let parser = |name: &str| config.get("markup")?.get("goldmark")?.get("parser")?.get(name)?.text();
+        let typographer = typographer(config);
+        layout.anchors = match parser("autoheadingidtype").or_else(|| parser("autoidtype")) {
+            Some("blackfriday") => AnchorStyle::Blackfriday,
+            kind => {
+                AnchorStyle::Hugo { ascii: kind == Some("github-ascii"), typographer: typographer != Typographer::Off }
+            }
+        };
+        layout.anchors_computed = typographer == Typographer::Custom;
+        for version in current_versions(config) {
+            layout.declared.add(version, Stage::Current);
+        }
+        for (file, message) in read.errors {
+            layout.problem(&file, message);
+        }
+        Some(layout)
     }
-    for (file, message) in read.errors {
-        layout.problem(&file, message);
+
+    fn address(&self, root: &Root, relative_path: &str, front: &FrontMatter) -> String {
+        address::of(root, relative_path, front)
     }
-    Some(layout)
+
+    fn reads_front_matter(&self) -> bool {
+        true
+    }
+
+    fn skips_path(&self, root: &Root, relative_path: &str) -> Option<SkipReason> {
+        address::is_resource(root, relative_path).then_some(SkipReason::Partial)
+    }
+
+    fn is_published(
+        &self,
+        _root: &Root,
+        _relative_path: &str,
+        front: &FrontMatter,
+        _has: &dyn Fn(&str) -> bool,
+    ) -> bool {
+        let is_rendered = |name: &str| !matches!(front.get(name), Some("never" | "link"));
+        !front.flag("draft") && !front.flag("headless") && is_rendered("build.render") && is_rendered("_build.render")
+    }
+
+    fn aliases(&self, root: &Root, file: &str, front: &FrontMatter, address: &str) -> Vec<String> {
+        address::aliases(root, file, front, address)
+    }
+
+    fn alias(&self, root: &Root, file: &str, address: &str) -> Option<(&'static str, String)> {
+        Some(("aliases", address::alias(root, file, address)?))
+    }
+
+    /// `_index.md` is the page of its folder, not a partial.
+    fn is_partial(&self, _file: &str) -> bool {
+        false
+    }
+
+    fn post_process(&self, _layout: &Layout, text: &str, page: &mut Page) {
+        links::add_references(text, page);
+    }
 }
 
 /// The leaf bundles among the folders of these paths: those with an `index` file.

@@ -3,12 +3,13 @@
 use docent_markdown::{FrontMatter, is_markdown_page, joined};
 
 use super::address::{self, FileKind, ServedPath};
-use super::{JekyllSettings, from_source, templates};
+use super::{Jekyll, JekyllSettings, from_source, templates};
 use crate::follow::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, has_markdown_ending, parts, relative_path, suffix_of,
     with_dot_slash_like,
 };
-use crate::generators::plain;
+use crate::generators::LinkRules;
+use crate::generators::plain::Plain;
 use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::paths::path_in;
@@ -47,27 +48,102 @@ impl<'s> SourceFile<'s> {
     }
 }
 
-pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
-    // The file is not a page of the site, so its links are resolved as on a forge.
-    let Some(source_file) = SourceFile::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
-        return plain::follow(site, link);
-    };
-    let Some(served_path) = source_file.served_path() else {
-        return match () {
-            // An include or a draft.
-            () if link.is_absolute() => by_url(&source_file, None, &link.path, link.anchor.as_deref()),
-            () if source_file.path.split('/').any(|part| part.starts_with('_')) => Target::NotUnderstood,
-            () => plain::follow(site, link),
+impl LinkRules for Jekyll {
+    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+        // The file is not a page of the site, so its links are resolved as on a forge.
+        let Some(source_file) = SourceFile::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
+            return Plain.follow(site, link);
         };
-    };
-    // `jekyll-relative-links` converts Markdown links only.
-    if link.syntax == LinkSyntax::Markdown
-        && source_file.reads_files()
-        && let Some(found) = by_file(&source_file, &link.path, link.anchor.as_deref())
-    {
-        return found;
+        let Some(served_path) = source_file.served_path() else {
+            return match () {
+                // An include or a draft.
+                () if link.is_absolute() => by_url(&source_file, None, &link.path, link.anchor.as_deref()),
+                () if source_file.path.split('/').any(|part| part.starts_with('_')) => Target::NotUnderstood,
+                () => Plain.follow(site, link),
+            };
+        };
+        // `jekyll-relative-links` converts Markdown links only.
+        if link.syntax == LinkSyntax::Markdown
+            && source_file.reads_files()
+            && let Some(found) = by_file(&source_file, &link.path, link.anchor.as_deref())
+        {
+            return found;
+        }
+        by_url(&source_file, Some(&served_path), &link.path, link.anchor.as_deref())
     }
-    by_url(&source_file, Some(&served_path), &link.path, link.anchor.as_deref())
+
+    /// Writes the first candidate form of a link that leads to the target.
+    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+        let LinkRequest { from, to, anchor, like, .. } = *wanted;
+        let Some(source_file) = SourceFile::of(site, from).filter(|_| is_markdown_page(from)) else {
+            return Plain.write(site, wanted);
+        };
+        let Some(own_path) = source_file.served_path().filter(|_| !like.starts_with('{')).or_else(|| {
+            // An include has no address that a relative link could start from.
+            (like.starts_with(['/', '{']) || source_file.path.split('/').any(|part| part.starts_with('_')))
+                .then(ServedPath::default)
+        }) else {
+            return Plain.write(site, wanted);
+        };
+        let target = SourceFile::of(site, to);
+        let (like_path, _) = parts(like);
+        let suffix = suffix_of(like, anchor);
+        let url = target.as_ref().and_then(|target| match is_markdown_page(to) {
+            true => target.served_path(),
+            false => Some(asset(target)),
+        });
+        let mut candidates = Vec::new();
+        if like.starts_with('{') {
+            candidates.extend(templates::rewrite_template(
+                like,
+                anchor,
+                target.as_ref().map(SourceFile::template_path),
+                url.as_ref(),
+            ));
+        } else {
+            let is_absolute = like_path.starts_with('/');
+            let is_by_file = source_file.reads_files()
+                && (has_markdown_ending(like_path) || like_path.is_empty() || !is_markdown_page(to));
+            if let Some(target) = target.as_ref().filter(|_| is_by_file) {
+                candidates.push(match is_absolute {
+                    true => format!("/{}{suffix}", encoded(&target.path)),
+                    false => {
+                        let way = relative_path(docent_markdown::folder(&source_file.path), &target.path);
+                        format!("{}{suffix}", encoded(&with_dot_slash_like(like_path, way)))
+                    }
+                });
+            }
+            if let Some(url) = &url {
+                let slash = if needs_slash(url, like_path) { "/" } else { "" };
+                let bare = url.path.strip_suffix(".html").filter(|_| is_bare(like_path) && !url.is_folder);
+                for path in bare.into_iter().chain([url.path.as_str()]) {
+                    if !is_absolute && !like_path.is_empty() {
+                        let way =
+                            with_dot_slash_like(like_path, relative_path(address::relative_link_base(&own_path), path));
+                        candidates.push(format!("{}{slash}{suffix}", encoded(&way)));
+                    }
+                }
+                for path in bare.into_iter().chain([url.path.as_str()]) {
+                    let path = below(&source_file.settings.base, path);
+                    let slash = if path.is_empty() { "" } else { slash };
+                    candidates.push(format!("/{}{slash}{suffix}", encoded(&path)));
+                }
+            }
+        }
+        let anchor = suffix.split_once('#').map_or(String::new(), |(_, anchor)| format!("#{anchor}"));
+        let fallback = target.as_ref().map(|target| format!("{{% link {} %}}{anchor}", target.template_path()));
+        let is_known = site.has_file(from) && site.has_any(to);
+        let leads_to_target = |way: &&String| match site.resolve(from, way) {
+            Target::Page { file, .. } | Target::Asset { file } => file == to,
+            _ => !is_known,
+        };
+        let found = candidates.iter().chain(&fallback).find(leads_to_target).or(candidates.first()).cloned();
+        found.or(fallback).unwrap_or_else(|| crate::follow::retargeted_link(like, from, to, wanted.anchor))
+    }
+
+    fn resolve_template(&self, site: &Site, from: &str, target: &str) -> Target {
+        templates::follow(site, from, target)
+    }
 }
 
 /// Resolves a link as `jekyll-relative-links` does: relative to the file, absolute from the source.
@@ -182,75 +258,6 @@ fn may_be_generated(source_file: &SourceFile<'_>, site_path: &str) -> bool {
         || is_theme_file
         || is_pagination
         || may_be_other_file
-}
-
-/// Writes the first candidate form of a link that leads to the target.
-pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
-    let LinkRequest { from, to, anchor, like, .. } = *wanted;
-    let Some(source_file) = SourceFile::of(site, from).filter(|_| is_markdown_page(from)) else {
-        return plain::write(site, wanted);
-    };
-    let Some(own_path) = source_file.served_path().filter(|_| !like.starts_with('{')).or_else(|| {
-        // An include has no address that a relative link could start from.
-        (like.starts_with(['/', '{']) || source_file.path.split('/').any(|part| part.starts_with('_')))
-            .then(ServedPath::default)
-    }) else {
-        return plain::write(site, wanted);
-    };
-    let target = SourceFile::of(site, to);
-    let (like_path, _) = parts(like);
-    let suffix = suffix_of(like, anchor);
-    let url = target.as_ref().and_then(|target| match is_markdown_page(to) {
-        true => target.served_path(),
-        false => Some(asset(target)),
-    });
-    let mut candidates = Vec::new();
-    if like.starts_with('{') {
-        candidates.extend(templates::rewrite_template(
-            like,
-            anchor,
-            target.as_ref().map(SourceFile::template_path),
-            url.as_ref(),
-        ));
-    } else {
-        let is_absolute = like_path.starts_with('/');
-        let is_by_file = source_file.reads_files()
-            && (has_markdown_ending(like_path) || like_path.is_empty() || !is_markdown_page(to));
-        if let Some(target) = target.as_ref().filter(|_| is_by_file) {
-            candidates.push(match is_absolute {
-                true => format!("/{}{suffix}", encoded(&target.path)),
-                false => {
-                    let way = relative_path(docent_markdown::folder(&source_file.path), &target.path);
-                    format!("{}{suffix}", encoded(&with_dot_slash_like(like_path, way)))
-                }
-            });
-        }
-        if let Some(url) = &url {
-            let slash = if needs_slash(url, like_path) { "/" } else { "" };
-            let bare = url.path.strip_suffix(".html").filter(|_| is_bare(like_path) && !url.is_folder);
-            for path in bare.into_iter().chain([url.path.as_str()]) {
-                if !is_absolute && !like_path.is_empty() {
-                    let way =
-                        with_dot_slash_like(like_path, relative_path(address::relative_link_base(&own_path), path));
-                    candidates.push(format!("{}{slash}{suffix}", encoded(&way)));
-                }
-            }
-            for path in bare.into_iter().chain([url.path.as_str()]) {
-                let path = below(&source_file.settings.base, path);
-                let slash = if path.is_empty() { "" } else { slash };
-                candidates.push(format!("/{}{slash}{suffix}", encoded(&path)));
-            }
-        }
-    }
-    let anchor = suffix.split_once('#').map_or(String::new(), |(_, anchor)| format!("#{anchor}"));
-    let fallback = target.as_ref().map(|target| format!("{{% link {} %}}{anchor}", target.template_path()));
-    let is_known = site.has_file(from) && site.has_any(to);
-    let leads_to_target = |way: &&String| match site.resolve(from, way) {
-        Target::Page { file, .. } | Target::Asset { file } => file == to,
-        _ => !is_known,
-    };
-    let found = candidates.iter().chain(&fallback).find(leads_to_target).or(candidates.first()).cloned();
-    found.or(fallback).unwrap_or_else(|| crate::follow::retargeted_link(like, from, to, wanted.anchor))
 }
 
 impl SourceFile<'_> {

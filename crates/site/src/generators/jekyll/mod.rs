@@ -99,73 +99,122 @@ impl JekyllSettings {
     }
 }
 
-pub(super) const RULES: Rules = Rules {
-    reads_front_matter: true,
-    hides,
-    why_hidden,
-    is_published,
-    is_directory: |root, relative_path, front| {
-        served_path(root, relative_path, front).is_some_and(|served_path| served_path.is_folder)
-    },
-    aliases,
-    // A leading underscore marks the folders of collections, not partials.
-    is_partial: |_| false,
-    resolve_template: templates::follow,
-    ..Rules::of(read, address, links::follow, links::write)
-};
+pub(super) struct Jekyll;
 
-fn address(root: &Root, relative_path: &str, front: &FrontMatter) -> String {
-    served_path(root, relative_path, front)
-        .map_or_else(|| below(&root.base_path, relative_path), |served_path| served_path.path)
-}
-
-fn hides(root: &Root, relative_path: &str) -> bool {
-    let Some(settings) = root.options.jekyll.as_deref() else { return false };
-    let path = below(&root.base_path, relative_path);
-    !settings.is_markdown(&path) || !settings.serves(&path)
-}
-
-fn why_hidden(root: &Root, relative_path: &str) -> SkipReason {
-    let Some(settings) = root.options.jekyll.as_deref() else { return SkipReason::Excluded };
-    let path = below(&root.base_path, relative_path);
-    match address::kind(settings, &path) {
-        _ if !settings.is_markdown(&path) => SkipReason::Unsupported,
-        FileKind::Draft => SkipReason::Hidden,
-        _ => SkipReason::Excluded,
-    }
-}
-
-fn is_published(root: &Root, relative_path: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {
-    let Some(settings) = root.options.jekyll.as_deref() else { return true };
-    let path = below(&root.base_path, relative_path);
-    let kind = address::kind(settings, &path);
-    let has_front_matter = front.span.is_some() && front.syntax == Syntax::Yaml;
-    let is_built = match kind {
-        _ if has_front_matter => true,
-        FileKind::Post { .. } => true,
-        FileKind::Page if address::is_readme(relative_path) => {
-            let above = folder(relative_path);
-            let index = |ending: &str| below(&root.folder, &below(above, &format!("index.{ending}")));
-            settings.plugins.readme_index && !["md", "html", "markdown"].iter().any(|ending| has(&index(ending)))
+impl Rules for Jekyll {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        let read = config::read(tree, home, has)?;
+        let config = &read.config;
+        let text = |name: &str| config.get(name).and_then(Yaml::text);
+        let source = joined_in(tree.root(), home, text("source").unwrap_or_default())?;
+        let plugins = Plugins::read(tree, home, has, config);
+        let collections = config.get("collections");
+        let post_permalink = collections.and_then(|all| all.get("posts")?.get("permalink")?.text()).map(str::to_owned);
+        let mut settings = JekyllSettings {
+            source: source.clone(),
+            base: text("baseurl").unwrap_or_default().trim_matches('/').to_owned(),
+            permalink: text("permalink").unwrap_or("date").to_owned(),
+            post_permalink,
+            collections: self::collections(collections),
+            collections_dir: text("collections_dir").unwrap_or_default().trim_matches('/').to_owned(),
+            defaults: Defaults::all(config),
+            filter: Filter::read(config),
+            markdown_extensions: text("markdown_ext")
+                .unwrap_or("markdown,mkdown,mkdn,mkd,md")
+                .split(',')
+                .map(str::trim)
+                .map(str::to_owned)
+                .collect(),
+            plugins,
+            zone: dates::Zone::of(text("timezone")),
+            builds_unpublished: text("unpublished").is_some_and(is_true),
+            has_theme: text("theme").is_some() || text("remote_theme").is_some(),
+            ..JekyllSettings::default()
+        };
+        let roots = folders(tree.root(), &source);
+        let (pages, has_more) = non_markdown_pages(tree, &settings, &roots);
+        settings.non_markdown_pages = pages;
+        settings.has_more_non_markdown_pages = has_more;
+        let settings = Arc::new(settings);
+        let roots = roots.into_iter().map(|(folder, base_path)| Root {
+            folder,
+            base_path,
+            generator: Generator::Jekyll,
+            options: RootOptions { jekyll: Some(Arc::clone(&settings)), ..RootOptions::default() },
+            language: text("lang").map(str::to_owned),
+            ..Root::default()
+        });
+        let mut layout = Layout::of(Generator::Jekyll, home, roots.collect());
+        // Templates are expanded before Markdown is parsed, in code, too.
+        layout.templates_in_code = true;
+        (layout.anchors, layout.anchors_computed) = anchors(config);
+        if let Some(message) = read.error {
+            layout.problem(&read.file, message);
         }
-        FileKind::Page => settings.plugins.optional_front_matter && !is_repository_document(relative_path),
-        _ => false,
-    };
-    // `defaults` set `published` for posts and collection items only.
-    let published_field = match kind {
-        FileKind::Page => front.get("published").map(str::to_owned),
-        _ => address::with_defaults(settings, &path, front).get("published").map(str::to_owned),
-    };
-    let is_marked_published = !published_field.is_some_and(|text| ["false", "no", "off"].contains(&text.trim()));
-    is_built
-        && (is_marked_published || settings.builds_unpublished)
-        && served_path(root, relative_path, front).is_some()
-}
+        Some(layout)
+    }
 
-fn aliases(root: &Root, _file: &str, front: &FrontMatter, _address: &str) -> Vec<String> {
-    let reads = root.options.jekyll.as_deref().is_some_and(|settings| settings.plugins.redirect_from);
-    let from = if reads { front.list("redirect_from") } else { Vec::new() };
-    from.into_iter().map(|from| from.trim().trim_matches('/').to_owned()).collect()
+    fn address(&self, root: &Root, relative_path: &str, front: &FrontMatter) -> String {
+        served_path(root, relative_path, front)
+            .map_or_else(|| below(&root.base_path, relative_path), |served_path| served_path.path)
+    }
+
+    fn reads_front_matter(&self) -> bool {
+        true
+    }
+
+    fn skips_path(&self, root: &Root, relative_path: &str) -> Option<SkipReason> {
+        let settings = root.options.jekyll.as_deref()?;
+        let path = below(&root.base_path, relative_path);
+        match address::kind(settings, &path) {
+            _ if !settings.is_markdown(&path) => Some(SkipReason::Unsupported),
+            _ if settings.serves(&path) => None,
+            FileKind::Draft => Some(SkipReason::Hidden),
+            _ => Some(SkipReason::Excluded),
+        }
+    }
+
+    fn is_published(&self, root: &Root, relative_path: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {
+        let Some(settings) = root.options.jekyll.as_deref() else { return true };
+        let path = below(&root.base_path, relative_path);
+        let kind = address::kind(settings, &path);
+        let has_front_matter = front.span.is_some() && front.syntax == Syntax::Yaml;
+        let is_built = match kind {
+            _ if has_front_matter => true,
+            FileKind::Post { .. } => true,
+            FileKind::Page if address::is_readme(relative_path) => {
+                let above = folder(relative_path);
+                let index = |ending: &str| below(&root.folder, &below(above, &format!("index.{ending}")));
+                settings.plugins.readme_index && !["md", "html", "markdown"].iter().any(|ending| has(&index(ending)))
+            }
+            FileKind::Page => settings.plugins.optional_front_matter && !is_repository_document(relative_path),
+            _ => false,
+        };
+        // `defaults` set `published` for posts and collection items only.
+        let published_field = match kind {
+            FileKind::Page => front.get("published").map(str::to_owned),
+            _ => address::with_defaults(settings, &path, front).get("published").map(str::to_owned),
+        };
+        let is_marked_published = !published_field.is_some_and(|text| ["false", "no", "off"].contains(&text.trim()));
+        is_built
+            && (is_marked_published || settings.builds_unpublished)
+            && served_path(root, relative_path, front).is_some()
+    }
+
+    fn is_directory(&self, root: &Root, relative_path: &str, front: &FrontMatter) -> bool {
+        served_path(root, relative_path, front).is_some_and(|served_path| served_path.is_folder)
+    }
+
+    fn aliases(&self, root: &Root, _file: &str, front: &FrontMatter, _address: &str) -> Vec<String> {
+        let reads = root.options.jekyll.as_deref().is_some_and(|settings| settings.plugins.redirect_from);
+        let from = if reads { front.list("redirect_from") } else { Vec::new() };
+        from.into_iter().map(|from| from.trim().trim_matches('/').to_owned()).collect()
+    }
+
+    /// A leading underscore marks the folders of collections, not partials.
+    fn is_partial(&self, _file: &str) -> bool {
+        false
+    }
 }
 
 /// Where a file is served; `relative_path` is its path relative to the folder of the root.
@@ -188,59 +237,6 @@ fn is_repository_document(relative_path: &str) -> bool {
         "PULL_REQUEST_TEMPLATE",
     ];
     names.contains(&stem.as_str())
-}
-
-/// Reads the layout, if the folder has a configuration of Jekyll.
-fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let read = config::read(tree, home, has)?;
-    let config = &read.config;
-    let text = |name: &str| config.get(name).and_then(Yaml::text);
-    let source = joined_in(tree.root(), home, text("source").unwrap_or_default())?;
-    let plugins = Plugins::read(tree, home, has, config);
-    let collections = config.get("collections");
-    let post_permalink = collections.and_then(|all| all.get("posts")?.get("permalink")?.text()).map(str::to_owned);
-    let mut settings = JekyllSettings {
-        source: source.clone(),
-        base: text("baseurl").unwrap_or_default().trim_matches('/').to_owned(),
-        permalink: text("permalink").unwrap_or("date").to_owned(),
-        post_permalink,
-        collections: self::collections(collections),
-        collections_dir: text("collections_dir").unwrap_or_default().trim_matches('/').to_owned(),
-        defaults: Defaults::all(config),
-        filter: Filter::read(config),
-        markdown_extensions: text("markdown_ext")
-            .unwrap_or("markdown,mkdown,mkdn,mkd,md")
-            .split(',')
-            .map(str::trim)
-            .map(str::to_owned)
-            .collect(),
-        plugins,
-        zone: dates::Zone::of(text("timezone")),
-        builds_unpublished: text("unpublished").is_some_and(is_true),
-        has_theme: text("theme").is_some() || text("remote_theme").is_some(),
-        ..JekyllSettings::default()
-    };
-    let roots = folders(tree.root(), &source);
-    let (pages, has_more) = non_markdown_pages(tree, &settings, &roots);
-    settings.non_markdown_pages = pages;
-    settings.has_more_non_markdown_pages = has_more;
-    let settings = Arc::new(settings);
-    let roots = roots.into_iter().map(|(folder, base_path)| Root {
-        folder,
-        base_path,
-        generator: Generator::Jekyll,
-        options: RootOptions { jekyll: Some(Arc::clone(&settings)), ..RootOptions::default() },
-        language: text("lang").map(str::to_owned),
-        ..Root::default()
-    });
-    let mut layout = Layout::of(Generator::Jekyll, home, roots.collect());
-    // Templates are expanded before Markdown is parsed, in code, too.
-    layout.templates_in_code = true;
-    (layout.anchors, layout.anchors_computed) = anchors(config);
-    if let Some(message) = read.error {
-        layout.problem(&read.file, message);
-    }
-    Some(layout)
 }
 
 /// The folders of the site's files, each with its path in the source. If the source encloses the docs root, these are

@@ -5,7 +5,7 @@ use docent_markdown::{
 };
 
 use super::browser::Browser;
-use super::{Root, Rules};
+use super::{LinkRules, Root, Rules};
 use crate::follow::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, has_page_ending, is_external, parts, relative, retargeted_link,
     suffix_of, with_dot_slash_like,
@@ -42,63 +42,70 @@ pub(crate) fn is_file(folder: &str, name: &str) -> bool {
     (name == CONFIG_FILE && folder.is_empty()) || name == SUMMARY
 }
 
-pub(super) const RULES: Rules = Rules {
-    hides: |_, relative_path| relative_path == SUMMARY,
-    why_hidden: |_, _| SkipReason::Configuration,
-    summary: |layout| Some(below(&layout.options.mdbook.source, SUMMARY)),
-    ..Rules::of(read, address, follow, write)
-};
+pub(super) struct MdBook;
 
-fn address(root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
-    let stem = docent_markdown::stem(relative_path).unwrap_or(relative_path);
-    let name = stem.rsplit('/').next().unwrap_or(stem);
-    let names = if name.eq_ignore_ascii_case("readme") { name } else { "index" };
-    below(&root.base_path, &index_path(stem, &[names]))
-}
-
-fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = from_config_folder(tree, home, CONFIG_FILE);
-    if !has(&file) {
-        return None;
-    }
-    let (config, error) = match tree.text(&file)?.parse::<toml::Table>() {
-        Ok(config) => (config, None),
-        Err(error) => (toml::Table::new(), Some(error.message().to_owned())),
-    };
-    let text = |path: &[&str]| -> Option<&str> {
-        let (last, folders) = path.split_last()?;
-        folders.iter().try_fold(&config, |table, name| table.get(*name)?.as_table())?.get(*last)?.as_str()
-    };
-    let source = joined_in(tree.root(), home, text(&["book", "src"]).unwrap_or("src"))?;
-    let mut root = Root { folder: source.clone(), generator: Generator::MdBook, ..Root::default() };
-    let chapters = tree.read(&below(&source, SUMMARY)).map(|bytes| chapters(&bytes, true)).unwrap_or_default();
-    root.included = (!chapters.is_empty()).then(|| Globs::of_paths(chapters.iter().map(|(path, _)| path)));
-    let mut layout = Layout::of(Generator::MdBook, home, vec![root.clone()]);
-    let mut entries = Entries::default();
-    for (path, title) in &chapters {
-        let path = root.path(&below(&source, path), &FrontMatter::default());
-        entries.add(path, Entry { title: Some(title.clone()).filter(|title| !title.is_empty()), ..Entry::default() });
-    }
-    layout.entries = entries.by_key;
-    layout.anchors = AnchorStyle::MdBook;
-    layout.options.mdbook = MdBookOptions {
-        base: path_of_url(text(&["output", "html", "site-url"]).unwrap_or_default()).to_owned(),
-        first_page: chapters.first().map(|(path, _)| below(&source, path)),
-        source,
-    };
-    let redirects = ["output", "html", "redirect"].iter().try_fold(&config, |table, name| table.get(*name)?.as_table());
-    for (from, to) in redirects.into_iter().flatten() {
-        // A source with an anchor is a place on a page, which these redirects do not cover.
-        if let (Some(to), Some(from)) = (to.as_str(), docent_markdown::joined("", from.trim_start_matches('/')))
-            && !from.contains('#')
-        {
-            layout.redirects.push((from, to.to_owned()));
+impl Rules for MdBook {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        let file = from_config_folder(tree, home, CONFIG_FILE);
+        if !has(&file) {
+            return None;
         }
+        let (config, error) = match tree.text(&file)?.parse::<toml::Table>() {
+            Ok(config) => (config, None),
+            Err(error) => (toml::Table::new(), Some(error.message().to_owned())),
+        };
+        let text = |path: &[&str]| -> Option<&str> {
+            let (last, folders) = path.split_last()?;
+            folders.iter().try_fold(&config, |table, name| table.get(*name)?.as_table())?.get(*last)?.as_str()
+        };
+        let source = joined_in(tree.root(), home, text(&["book", "src"]).unwrap_or("src"))?;
+        let mut root = Root { folder: source.clone(), generator: Generator::MdBook, ..Root::default() };
+        let chapters = tree.read(&below(&source, SUMMARY)).map(|bytes| chapters(&bytes, true)).unwrap_or_default();
+        root.included = (!chapters.is_empty()).then(|| Globs::of_paths(chapters.iter().map(|(path, _)| path)));
+        let mut layout = Layout::of(Generator::MdBook, home, vec![root.clone()]);
+        let mut entries = Entries::default();
+        for (path, title) in &chapters {
+            let path = root.path(&below(&source, path), &FrontMatter::default());
+            entries
+                .add(path, Entry { title: Some(title.clone()).filter(|title| !title.is_empty()), ..Entry::default() });
+        }
+        layout.entries = entries.by_key;
+        layout.anchors = AnchorStyle::MdBook;
+        layout.options.mdbook = MdBookOptions {
+            base: path_of_url(text(&["output", "html", "site-url"]).unwrap_or_default()).to_owned(),
+            first_page: chapters.first().map(|(path, _)| below(&source, path)),
+            source,
+        };
+        let redirects =
+            ["output", "html", "redirect"].iter().try_fold(&config, |table, name| table.get(*name)?.as_table());
+        for (from, to) in redirects.into_iter().flatten() {
+            // A source with an anchor is a place on a page, which these redirects do not cover.
+            if let (Some(to), Some(from)) = (to.as_str(), docent_markdown::joined("", from.trim_start_matches('/')))
+                && !from.contains('#')
+            {
+                layout.redirects.push((from, to.to_owned()));
+            }
+        }
+        if let Some(message) = error {
+            layout.problem(&file, format!("the configuration is not TOML: {message}"));
+        }
+        Some(layout)
     }
-    if let Some(message) = error {
-        layout.problem(&file, format!("the configuration is not TOML: {message}"));
+
+    fn address(&self, root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
+        let stem = docent_markdown::stem(relative_path).unwrap_or(relative_path);
+        let name = stem.rsplit('/').next().unwrap_or(stem);
+        let names = if name.eq_ignore_ascii_case("readme") { name } else { "index" };
+        below(&root.base_path, &index_path(stem, &[names]))
     }
-    Some(layout)
+
+    fn skips_path(&self, _root: &Root, relative_path: &str) -> Option<SkipReason> {
+        (relative_path == SUMMARY).then_some(SkipReason::Configuration)
+    }
+
+    fn summary(&self, layout: &Layout) -> Option<String> {
+        Some(below(&layout.options.mdbook.source, SUMMARY))
+    }
 }
 
 /// The pages that a summary links to, in order, with their titles. `decodes` says whether paths are percent-decoded,
@@ -124,45 +131,70 @@ pub(super) fn links_of_summary(bytes: &[u8]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Resolves a link: mdBook replaces the extension of a Markdown file by `.html` and leaves the rest to the browser.
-fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
-    regex!(MARKDOWN, r"^(.*)\.md");
-    let options = &site.layout().options.mdbook;
-    if site.address(link.from).is_none() {
-        // An included file, or one that is not part of the book.
-        return match by_names(site, link) {
-            Target::Missing { .. } => Target::NotUnderstood,
-            target => target,
+impl LinkRules for MdBook {
+    /// Resolves a link: mdBook replaces the extension of a Markdown file by `.html` and leaves the rest to the browser.
+    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+        regex!(MARKDOWN, r"^(.*)\.md");
+        let options = &site.layout().options.mdbook;
+        if site.address(link.from).is_none() {
+            // An included file, or one that is not part of the book.
+            return match by_names(site, link) {
+                Target::Missing { .. } => Target::NotUnderstood,
+                target => target,
+            };
+        }
+        let path = match MARKDOWN.captures(&link.path) {
+            Some(found) => format!("{}.html", &found[1]),
+            None => link.path.clone(),
         };
+        // What follows the extension is lost, unless it is an anchor.
+        let anchor = link.anchor.clone().filter(|_| !link.target.contains(".md?"));
+        let built = ParsedLink { from: link.from, target: link.target, path, anchor, syntax: link.syntax };
+        match browser(site).follow(&built) {
+            Target::Missing { path: Some(path), .. } if path.is_empty() || path == "index.html" => {
+                match &options.first_page {
+                    Some(first) => link.page(first.clone()),
+                    None => link.missing(Some(path)),
+                }
+            }
+            // Pages that mdBook generates.
+            Target::Missing { path: Some(path), .. }
+                if ["print.html", "404.html", "toc.html"].contains(&path.as_str()) =>
+            {
+                Target::NotUnderstood
+            }
+            Target::Missing { path: Some(_), .. } if has_page_ending(&link.path) && !link.is_absolute() => {
+                match docent_markdown::joined(folder(link.from), &link.path) {
+                    // A file for agents, such as `AGENTS.md`, is not treated as a page, even if the book has it as one.
+                    Some(file) if site.has_file(&file) && !is_markdown_page(&file) => Target::Asset { file },
+                    path => link.missing(path),
+                }
+            }
+            // The link leads out of the book; other books may be served beside this one.
+            Target::Missing { path: None, .. } => Target::NotUnderstood,
+            target => target,
+        }
     }
-    let path = match MARKDOWN.captures(&link.path) {
-        Some(found) => format!("{}.html", &found[1]),
-        None => link.path.clone(),
-    };
-    // What follows the extension is lost, unless it is an anchor.
-    let anchor = link.anchor.clone().filter(|_| !link.target.contains(".md?"));
-    let built = ParsedLink { from: link.from, target: link.target, path, anchor, syntax: link.syntax };
-    match browser(site).follow(&built) {
-        Target::Missing { path: Some(path), .. } if path.is_empty() || path == "index.html" => {
-            match &options.first_page {
-                Some(first) => link.page(first.clone()),
-                None => link.missing(Some(path)),
-            }
+
+    /// Writes a link by file path. A `README.md` is served as the index of its folder, so a link has to name `index.md`.
+    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+        let LinkRequest { from, to, anchor, like, .. } = *wanted;
+        if site.address(from).is_none() {
+            return retargeted_link(like, from, to, anchor);
         }
-        // Pages that mdBook generates.
-        Target::Missing { path: Some(path), .. } if ["print.html", "404.html", "toc.html"].contains(&path.as_str()) => {
-            Target::NotUnderstood
+        let (path, _) = parts(like);
+        let browser = browser(site);
+        let by_file = |name: &str| with_dot_slash_like(path, encoded(&relative(folder(from), name)));
+        let mut forms = Vec::new();
+        if path.starts_with('/') {
+            forms.extend(browser.absolute(to));
+        } else if path.ends_with(".html") {
+            forms.extend(browser.relative(from, to));
         }
-        Target::Missing { path: Some(_), .. } if has_page_ending(&link.path) && !link.is_absolute() => {
-            match docent_markdown::joined(folder(link.from), &link.path) {
-                // A file for agents, such as `AGENTS.md`, is not treated as a page, even if the book has it as one.
-                Some(file) if site.has_file(&file) && !is_markdown_page(&file) => Target::Asset { file },
-                path => link.missing(path),
-            }
-        }
-        // The link leads out of the book; other books may be served beside this one.
-        Target::Missing { path: None, .. } => Target::NotUnderstood,
-        target => target,
+        forms.extend([by_file(to), by_file(&below(folder(to), "index.md"))]);
+        forms.extend(browser.relative(from, to));
+        let form = forms.into_iter().find(|form| site.leads_there(wanted, form)).unwrap_or_else(|| by_file(to));
+        format!("{form}{}", suffix_of(like, anchor))
     }
 }
 
@@ -195,27 +227,6 @@ pub(crate) fn path_from(site: &Site, page: &str, path: &str) -> Option<String> {
         true => docent_markdown::joined("", browser(site).without_base(path)?),
         false => docent_markdown::joined(folder(page), path),
     }
-}
-
-/// Writes a link by file path. A `README.md` is served as the index of its folder, so a link has to name `index.md`.
-fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
-    let LinkRequest { from, to, anchor, like, .. } = *wanted;
-    if site.address(from).is_none() {
-        return retargeted_link(like, from, to, anchor);
-    }
-    let (path, _) = parts(like);
-    let browser = browser(site);
-    let by_file = |name: &str| with_dot_slash_like(path, encoded(&relative(folder(from), name)));
-    let mut forms = Vec::new();
-    if path.starts_with('/') {
-        forms.extend(browser.absolute(to));
-    } else if path.ends_with(".html") {
-        forms.extend(browser.relative(from, to));
-    }
-    forms.extend([by_file(to), by_file(&below(folder(to), "index.md"))]);
-    forms.extend(browser.relative(from, to));
-    let form = forms.into_iter().find(|form| site.leads_there(wanted, form)).unwrap_or_else(|| by_file(to));
-    format!("{form}{}", suffix_of(like, anchor))
 }
 
 #[cfg(test)]

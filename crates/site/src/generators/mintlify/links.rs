@@ -2,36 +2,62 @@
 
 use docent_markdown::{folder, is_markdown_page, joined, mintlify_anchor, stem};
 
+use super::Mintlify;
 use crate::follow::{
     LinkRequest, ParsedLink, encoded_with, has_markdown_ending, is_external, is_fragment, parts, relative_file_path,
     suffix_of, with_dot_slash_like,
 };
-use crate::generators::Root;
 use crate::generators::by_names::by_names;
+use crate::generators::{LinkRules, Root};
 use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::tree::joined_in;
 
 const PAGE_EXTENSIONS: [&str; 2] = ["mdx", "md"];
 
-/// Resolves a link. A path is relative to the folder of the configuration, with or without a leading slash; one that
-/// begins with a dot is relative to the file. The extension of a file is optional.
-pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
-    let Some((root, path_in_site)) = root_of(site, link.from) else { return by_names(site, link) };
-    let anchor = link.anchor.as_deref().map(mintlify_anchor);
-    let written = link.path.replace('\\', "/");
-    let is_relative = written.starts_with('.');
-    let base = if is_relative { folder(&path_in_site) } else { "" };
-    let Some(path) = joined(base, &written) else {
-        // Mintlify finds nothing outside of the folder that it publishes.
-        return Target::Missing { path: None, anchor };
-    };
-    let missing = |path: &str| Target::Missing { path: Some(file_at(root, path)), anchor: anchor.clone() };
-    match find(site, root, &path, anchor.as_deref()) {
-        Some(found) => found,
-        // Relative links of a snippet start from the pages that include it.
-        None if is_relative && is_fragment(link.from) => Target::NotUnderstood,
-        None => missing(&path),
+impl LinkRules for Mintlify {
+    /// Resolves a link. A path is relative to the folder of the configuration, with or without a leading slash; one that
+    /// begins with a dot is relative to the file. The extension of a file is optional.
+    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+        let Some((root, path_in_site)) = root_of(site, link.from) else { return by_names(site, link) };
+        let anchor = link.anchor.as_deref().map(mintlify_anchor);
+        let written = link.path.replace('\\', "/");
+        let is_relative = written.starts_with('.');
+        let base = if is_relative { folder(&path_in_site) } else { "" };
+        let Some(path) = joined(base, &written) else {
+            // Mintlify finds nothing outside of the folder that it publishes.
+            return Target::Missing { path: None, anchor };
+        };
+        let missing = |path: &str| Target::Missing { path: Some(file_at(root, path)), anchor: anchor.clone() };
+        match find(site, root, &path, anchor.as_deref()) {
+            Some(found) => found,
+            // Relative links of a snippet start from the pages that include it.
+            None if is_relative && is_fragment(link.from) => Target::NotUnderstood,
+            None => missing(&path),
+        }
+    }
+
+    /// Writes an absolute link without extension, unless `like` is relative or has one.
+    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+        let LinkRequest { from, to, anchor, like, .. } = *wanted;
+        let (Some((_, from_path)), Some((root, to_path))) = (root_of(site, from), root_of(site, to)) else {
+            return crate::follow::retargeted_link(like, from, to, anchor);
+        };
+        let like_path = parts(like).0;
+        let suffix = suffix_of(like, anchor.map(encoded).as_deref());
+        let keeps_ending = has_markdown_ending(like_path) || !is_markdown_page(to);
+        let name = if keeps_ending { to_path.clone() } else { shortest_path(site, root, to, &to_path) };
+        let is_relative = like_path.starts_with('.') && !is_fragment(from);
+        let path = if is_relative && !name.is_empty() {
+            with_dot_slash_like("./", relative_file_path(folder(&from_path), &name))
+        } else if !like_path.is_empty() && !like_path.starts_with(['/', '.']) && !name.is_empty() && !name.contains(':')
+        {
+            name
+        } else {
+            format!("/{name}")
+        };
+        let slash = if like_path.ends_with('/') && !keeps_ending && !path.ends_with('/') { "/" } else { "" };
+        format!("{}{slash}{suffix}", encoded(&path))
     }
 }
 
@@ -132,28 +158,6 @@ fn may_be_generated(site: &Site, path: &str) -> bool {
 fn stem_of(path: &str) -> Option<&str> {
     let (stem, ending) = path.rsplit_once('.')?;
     (!stem.is_empty() && !stem.ends_with('/') && !ending.contains('/')).then_some(stem)
-}
-
-/// Writes an absolute link without extension, unless `like` is relative or has one.
-pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
-    let LinkRequest { from, to, anchor, like, .. } = *wanted;
-    let (Some((_, from_path)), Some((root, to_path))) = (root_of(site, from), root_of(site, to)) else {
-        return crate::follow::retargeted_link(like, from, to, anchor);
-    };
-    let like_path = parts(like).0;
-    let suffix = suffix_of(like, anchor.map(encoded).as_deref());
-    let keeps_ending = has_markdown_ending(like_path) || !is_markdown_page(to);
-    let name = if keeps_ending { to_path.clone() } else { shortest_path(site, root, to, &to_path) };
-    let is_relative = like_path.starts_with('.') && !is_fragment(from);
-    let path = if is_relative && !name.is_empty() {
-        with_dot_slash_like("./", relative_file_path(folder(&from_path), &name))
-    } else if !like_path.is_empty() && !like_path.starts_with(['/', '.']) && !name.is_empty() && !name.contains(':') {
-        name
-    } else {
-        format!("/{name}")
-    };
-    let slash = if like_path.ends_with('/') && !keeps_ending && !path.ends_with('/') { "/" } else { "" };
-    format!("{}{slash}{suffix}", encoded(&path))
 }
 
 /// The shortest path without extension that leads to a page.

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use docent_markdown::{AnchorStyle, stem};
 
-use super::roots::by_stem;
 use super::{Root, Rules};
 use crate::follow::is_external;
 use crate::glob::Globs;
@@ -42,87 +41,84 @@ const MAX_PATH_BYTES: usize = 512;
 /// Paths that Mintlify always ignores, in the syntax of `.gitignore`.
 const ALWAYS_IGNORED: &str = ".git\n.github\n.claude\n.agents\n.idea\n.vscode\n.cursor\nnode_modules\nREADME.md\nLICENSE.md\nCHANGELOG.md\nCONTRIBUTING.md\n";
 
-pub(super) const RULES: Rules = Rules {
-    hides,
-    why_hidden: |_, _| SkipReason::Partial,
-    // Mintlify ignores `slug` in the front matter of a page.
-    ..Rules::of(read, by_stem, links::follow, links::write)
-};
+pub(super) struct Mintlify;
 
-/// Files in these top-level folders are included in pages and are not pages themselves.
-fn hides(root: &Root, relative_path: &str) -> bool {
-    root.base_path.is_empty() && ["snippets/", "_snippets/"].iter().any(|folder| relative_path.starts_with(folder))
-}
+impl Rules for Mintlify {
+    fn read(&self, tree: &dyn Tree, home: &str, _has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        let resolved = FILES.iter().find_map(|name| resolved(tree, home, name))?;
+        let root = resolved.root.as_ref();
+        let is_mintlify = root.is_some_and(|root| {
+            let schema = root.get("$schema").and_then(Json::text);
+            root.get("navigation").is_some() || schema.is_some_and(|schema| schema.contains("mintlify"))
+        });
+        // In a subfolder, a file with this name may belong to another tool.
+        if !home.is_empty() && !is_mintlify {
+            return None;
+        }
+        let navigation = Navigation::of(&resolved);
+        let mut layout = Layout::of(Generator::Mintlify, home, vec![content_root(tree, home)]);
+        layout.anchors = AnchorStyle::Mintlify;
+        if !home.is_empty() {
+            layout.snippets = vec![home.to_owned()];
+        }
+        let mut entries = Entries::default();
+        for entry in navigation.entries {
+            let (groups, version, language) = (entry.groups, entry.version, entry.language);
+            let key = index_path(stem(&entry.page).unwrap_or(&entry.page), &["index"]);
+            entries.add(key, Entry { groups, version, language, ..Entry::default() });
+        }
+        layout.entries = entries.by_key;
+        layout.redirects =
+            navigation.redirects.into_iter().map(|redirect| (redirect.source, redirect.destination)).collect();
+        layout.problems = resolved.problems.clone();
+        if let Some(contents) = root.and_then(|root| root.get("navigation")) {
+            let versions = Choices::of(contents, "version");
+            for (at, name) in versions.names.iter().enumerate() {
+                let is_unreleased = VersionName::of_label(name).kind == Kind::Unreleased;
+                let stage = match at.cmp(&versions.default_index) {
+                    Ordering::Equal => Stage::Current,
+                    Ordering::Greater if !is_unreleased => Stage::Older,
+                    _ => Stage::Preview,
+                };
+                layout.declared.add(name, stage);
+            }
+            let mut languages = Choices::of(contents, "language");
+            if !languages.names.is_empty() {
+                layout.declared.language = Some(languages.names.swap_remove(languages.default_index));
+            }
+        }
+        if let Some(root) = root {
+            let openapi = root.get("api").and_then(|api| api.get("openapi")).or_else(|| root.get("openapi"));
+            let descriptions = openapi.map(files_of).unwrap_or_default();
+            let mut walk = Walk { tree, home, operations: Vec::new(), descriptions, visible_pages: HashSet::new() };
+            if let Some(contents) = root.get("navigation") {
+                walk.walk_node(contents, &InheritedContext::default());
+            }
+            layout.operations = walk.operations;
+            // Pages that the navigation hides or does not name are reachable by address only, unless `seo.indexing` is
+            // `all`.
+            let indexing = root.get("seo").and_then(|seo| seo.get("indexing")).and_then(Json::text);
+            if indexing != Some("all") && !layout.entries.is_empty() {
+                layout.shown = Some(walk.visible_pages);
+            }
+            walk.descriptions.dedup();
+            for address in walk.descriptions.iter().filter(|file| is_external(file)) {
+                layout.problem(
+                    address,
+                    format!("`{address}` is elsewhere and is not read: put the description of the API into the docs"),
+                );
+            }
+            let local_files = walk.descriptions.iter().filter(|file| !is_external(file));
+            layout.descriptions = local_files.filter_map(|file| joined_in(tree.root(), home, file)).collect();
+        }
+        Some(layout)
+    }
 
-/// Reads the layout, if the folder has a configuration of Mintlify.
-fn read(tree: &dyn Tree, home: &str, _has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let resolved = FILES.iter().find_map(|name| resolved(tree, home, name))?;
-    let root = resolved.root.as_ref();
-    let is_mintlify = root.is_some_and(|root| {
-        let schema = root.get("$schema").and_then(Json::text);
-        root.get("navigation").is_some() || schema.is_some_and(|schema| schema.contains("mintlify"))
-    });
-    // In a subfolder, a file with this name may belong to another tool.
-    if !home.is_empty() && !is_mintlify {
-        return None;
+    /// Files in these top-level folders are included in pages and are not pages themselves.
+    fn skips_path(&self, root: &Root, relative_path: &str) -> Option<SkipReason> {
+        let is_snippet = ["snippets/", "_snippets/"].iter().any(|folder| relative_path.starts_with(folder));
+        (root.base_path.is_empty() && is_snippet).then_some(SkipReason::Partial)
     }
-    let navigation = Navigation::of(&resolved);
-    let mut layout = Layout::of(Generator::Mintlify, home, vec![content_root(tree, home)]);
-    layout.anchors = AnchorStyle::Mintlify;
-    if !home.is_empty() {
-        layout.snippets = vec![home.to_owned()];
-    }
-    let mut entries = Entries::default();
-    for entry in navigation.entries {
-        let (groups, version, language) = (entry.groups, entry.version, entry.language);
-        let key = index_path(stem(&entry.page).unwrap_or(&entry.page), &["index"]);
-        entries.add(key, Entry { groups, version, language, ..Entry::default() });
-    }
-    layout.entries = entries.by_key;
-    layout.redirects =
-        navigation.redirects.into_iter().map(|redirect| (redirect.source, redirect.destination)).collect();
-    layout.problems = resolved.problems.clone();
-    if let Some(contents) = root.and_then(|root| root.get("navigation")) {
-        let versions = Choices::of(contents, "version");
-        for (at, name) in versions.names.iter().enumerate() {
-            let is_unreleased = VersionName::of_label(name).kind == Kind::Unreleased;
-            let stage = match at.cmp(&versions.default_index) {
-                Ordering::Equal => Stage::Current,
-                Ordering::Greater if !is_unreleased => Stage::Older,
-                _ => Stage::Preview,
-            };
-            layout.declared.add(name, stage);
-        }
-        let mut languages = Choices::of(contents, "language");
-        if !languages.names.is_empty() {
-            layout.declared.language = Some(languages.names.swap_remove(languages.default_index));
-        }
-    }
-    if let Some(root) = root {
-        let openapi = root.get("api").and_then(|api| api.get("openapi")).or_else(|| root.get("openapi"));
-        let descriptions = openapi.map(files_of).unwrap_or_default();
-        let mut walk = Walk { tree, home, operations: Vec::new(), descriptions, visible_pages: HashSet::new() };
-        if let Some(contents) = root.get("navigation") {
-            walk.walk_node(contents, &InheritedContext::default());
-        }
-        layout.operations = walk.operations;
-        // Pages that the navigation hides or does not name are reachable by address only, unless `seo.indexing` is
-        // `all`.
-        let indexing = root.get("seo").and_then(|seo| seo.get("indexing")).and_then(Json::text);
-        if indexing != Some("all") && !layout.entries.is_empty() {
-            layout.shown = Some(walk.visible_pages);
-        }
-        walk.descriptions.dedup();
-        for address in walk.descriptions.iter().filter(|file| is_external(file)) {
-            layout.problem(
-                address,
-                format!("`{address}` is elsewhere and is not read: put the description of the API into the docs"),
-            );
-        }
-        let local_files = walk.descriptions.iter().filter(|file| !is_external(file));
-        layout.descriptions = local_files.filter_map(|file| joined_in(tree.root(), home, file)).collect();
-    }
-    Some(layout)
 }
 
 /// The versions or languages that readers choose from, in order.

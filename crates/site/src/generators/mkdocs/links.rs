@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, HashSet};
 
 use docent_markdown::{Link, LinkKind, Page, folder, is_markdown_page, regex};
 
-use super::MkDocsOptions;
+use super::{MkDocs, MkDocsOptions};
 use crate::follow::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, has_markdown_ending, is_fragment, parts, relative, retargeted_link,
     suffix_of, with_dot_slash_like,
 };
+use crate::generators::LinkRules;
 use crate::generators::browser::Browser;
 use crate::generators::by_names::by_names;
 use crate::layout::below;
@@ -18,43 +19,84 @@ use crate::model::{Site, Target};
 /// Files that themes and the generator itself add to a site.
 const THEME_FILES: [&str; 5] = ["img/favicon.ico", "sitemap.xml", "sitemap.xml.gz", "404.html", "search.html"];
 
-pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
-    let options = &site.layout().options.mkdocs;
-    if link.syntax == LinkSyntax::Field {
-        let path = plain_path(&options.docs, &link.path);
-        return match file_of(site, link, &path) {
-            Some(found) => found,
-            None if options.generates_pages => Target::NotUnderstood,
-            None => link.missing(Some(path)),
+impl LinkRules for MkDocs {
+    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+        let options = &site.layout().options.mkdocs;
+        if link.syntax == LinkSyntax::Field {
+            let path = plain_path(&options.docs, &link.path);
+            return match file_of(site, link, &path) {
+                Some(found) => found,
+                None if options.generates_pages => Target::NotUnderstood,
+                None => link.missing(Some(path)),
+            };
+        }
+        if site.address(link.from).is_none() {
+            return by_names(site, link);
+        }
+        if is_fragment(link.from) && !link.is_absolute() {
+            // The file may be a snippet, whose relative links start from the page that includes it.
+            return Target::NotUnderstood;
+        }
+        let mut file_path = None;
+        if link.syntax == LinkSyntax::Markdown && (!link.is_absolute() || options.absolute_from_docs) {
+            let base = if link.is_absolute() { options.docs.as_str() } else { folder(link.from) };
+            let path = plain_path(base, &link.path);
+            if let Some(found) = file_of(site, link, &path) {
+                return found;
+            }
+            file_path = Some(path);
+        }
+        match browser(site, options).follow(link) {
+            Target::Missing { .. } if options.generates_pages => Target::NotUnderstood,
+            Target::Missing { path: Some(path), .. } if may_be_blog_page(site, link.from, &path) => {
+                Target::NotUnderstood
+            }
+            Target::Missing { path: Some(path), .. } if THEME_FILES.contains(&path.as_str()) => Target::NotUnderstood,
+            Target::Missing { .. } if file_path.as_deref().is_some_and(|path| is_theme_file(options, path)) => {
+                Target::NotUnderstood
+            }
+            Target::Missing { anchor, .. } if has_markdown_ending(&link.path) && file_path.is_some() => {
+                Target::Missing { path: file_path.filter(|path| !path.starts_with("../")), anchor }
+            }
+            target => target,
+        }
+    }
+
+    /// Writes a link by file path, which MkDocs validates, unless `like` is a URL for the browser.
+    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+        let LinkRequest { from, to, anchor, like, syntax } = *wanted;
+        let options = &site.layout().options.mkdocs;
+        if syntax == LinkSyntax::Field {
+            let relative_path = to.strip_prefix(options.docs.as_str()).unwrap_or(to).trim_start_matches('/');
+            return format!("{relative_path}{}", suffix_of(like, anchor));
+        }
+        if site.address(from).is_none() {
+            return retargeted_link(like, from, to, anchor);
+        }
+        let browser = browser(site, options);
+        let (path, _) = parts(like);
+        let suffix = suffix_of(like, anchor);
+        let mut forms: Vec<String> = Vec::new();
+        if path.starts_with('/') {
+            if options.absolute_from_docs && syntax == LinkSyntax::Markdown {
+                let relative_path = to.strip_prefix(options.docs.as_str()).unwrap_or(to).trim_start_matches('/');
+                forms.push(format!("/{}", encoded(relative_path)));
+            }
+            forms.extend(browser.absolute(to));
+        }
+        let is_for_browser = match is_markdown_page(to) {
+            true => !path.is_empty() && !has_markdown_ending(path),
+            // As a file path, `like` leads out of the docs, so it is a URL relative to the address of the page.
+            false => plain_path(folder(from), path).starts_with("../"),
         };
-    }
-    if site.address(link.from).is_none() {
-        return by_names(site, link);
-    }
-    if is_fragment(link.from) && !link.is_absolute() {
-        // The file may be a snippet, whose relative links start from the page that includes it.
-        return Target::NotUnderstood;
-    }
-    let mut file_path = None;
-    if link.syntax == LinkSyntax::Markdown && (!link.is_absolute() || options.absolute_from_docs) {
-        let base = if link.is_absolute() { options.docs.as_str() } else { folder(link.from) };
-        let path = plain_path(base, &link.path);
-        if let Some(found) = file_of(site, link, &path) {
-            return found;
+        if is_for_browser || syntax != LinkSyntax::Markdown {
+            forms.extend(browser.relative(from, to));
         }
-        file_path = Some(path);
-    }
-    match browser(site, options).follow(link) {
-        Target::Missing { .. } if options.generates_pages => Target::NotUnderstood,
-        Target::Missing { path: Some(path), .. } if may_be_blog_page(site, link.from, &path) => Target::NotUnderstood,
-        Target::Missing { path: Some(path), .. } if THEME_FILES.contains(&path.as_str()) => Target::NotUnderstood,
-        Target::Missing { .. } if file_path.as_deref().is_some_and(|path| is_theme_file(options, path)) => {
-            Target::NotUnderstood
-        }
-        Target::Missing { anchor, .. } if has_markdown_ending(&link.path) && file_path.is_some() => {
-            Target::Missing { path: file_path.filter(|path| !path.starts_with("../")), anchor }
-        }
-        target => target,
+        let by_file = encoded(&relative(folder(from), to));
+        forms.push(with_dot_slash_like(path, by_file.clone()));
+        forms.extend(browser.absolute(to));
+        let form = forms.into_iter().find(|form| site.leads_there(wanted, form)).unwrap_or(by_file);
+        format!("{form}{suffix}")
     }
 }
 
@@ -175,43 +217,6 @@ fn plain_path(folder: &str, path: &str) -> String {
         }
     }
     parts.join("/")
-}
-
-/// Writes a link by file path, which MkDocs validates, unless `like` is a URL for the browser.
-pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
-    let LinkRequest { from, to, anchor, like, syntax } = *wanted;
-    let options = &site.layout().options.mkdocs;
-    if syntax == LinkSyntax::Field {
-        let relative_path = to.strip_prefix(options.docs.as_str()).unwrap_or(to).trim_start_matches('/');
-        return format!("{relative_path}{}", suffix_of(like, anchor));
-    }
-    if site.address(from).is_none() {
-        return retargeted_link(like, from, to, anchor);
-    }
-    let browser = browser(site, options);
-    let (path, _) = parts(like);
-    let suffix = suffix_of(like, anchor);
-    let mut forms: Vec<String> = Vec::new();
-    if path.starts_with('/') {
-        if options.absolute_from_docs && syntax == LinkSyntax::Markdown {
-            let relative_path = to.strip_prefix(options.docs.as_str()).unwrap_or(to).trim_start_matches('/');
-            forms.push(format!("/{}", encoded(relative_path)));
-        }
-        forms.extend(browser.absolute(to));
-    }
-    let is_for_browser = match is_markdown_page(to) {
-        true => !path.is_empty() && !has_markdown_ending(path),
-        // As a file path, `like` leads out of the docs, so it is a URL relative to the address of the page.
-        false => plain_path(folder(from), path).starts_with("../"),
-    };
-    if is_for_browser || syntax != LinkSyntax::Markdown {
-        forms.extend(browser.relative(from, to));
-    }
-    let by_file = encoded(&relative(folder(from), to));
-    forms.push(with_dot_slash_like(path, by_file.clone()));
-    forms.extend(browser.absolute(to));
-    let form = forms.into_iter().find(|form| site.leads_there(wanted, form)).unwrap_or(by_file);
-    format!("{form}{suffix}")
 }
 
 #[cfg(test)]

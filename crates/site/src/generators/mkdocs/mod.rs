@@ -13,12 +13,13 @@ pub(super) use self::blog::Blog;
 use self::folders::FolderNavigation;
 use super::hugo::config::parsed;
 use super::yaml::{self, Yaml};
-use super::{Root, Rules};
+use super::{Reference, Root, Rules, excluded};
 use crate::glob::Globs;
 use crate::groups::{self, Groups};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
-use crate::model::front_matter;
+use crate::model::{Site, front_matter};
 use crate::paths::index_path;
+use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_config_folder, joined_in};
 
 pub(crate) const FILES: [&str; 2] = ["mkdocs.yml", "mkdocs.yaml"];
@@ -58,111 +59,115 @@ pub(crate) struct MkDocsOptions {
     pub(crate) folder_navigation: Option<FolderNavigation>,
 }
 
-pub(super) const RULES: Rules = Rules {
-    hides: |_, relative_path| !(relative_path.ends_with(".md") || relative_path.ends_with(".markdown")),
-    read_front_matter,
-    is_published,
-    post_process,
-    references_to_page: names::references_to_page,
-    ..Rules::of(read, address, links::follow, links::write)
-};
+pub(super) struct MkDocs;
 
-fn address(root: &Root, relative_path: &str, front: &FrontMatter) -> String {
-    let mut blogs = root.options.blogs.iter();
-    if let Some(address) =
-        blogs.find(|blog| blog.holds(relative_path)).and_then(|blog| blog.address(relative_path, front))
-    {
-        return below(&root.base_path, &address);
-    }
-    let (stem, language) = root.without_language(relative_path);
-    let path = index_path(stem, &["index", "README"]);
-    let prefix = language.filter(|language| root.language_suffixes.first() != Some(language));
-    below(&root.base_path, &below(prefix.map_or("", String::as_str), &path))
-}
+impl Rules for MkDocs {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        let names = FILES.iter().chain([&ZENSICAL]);
+        let file = names.map(|name| from_config_folder(tree, home, name)).find(|file| has(file))?;
+        let mut text = tree.text(&file)?;
+        let read = match file.ends_with(ZENSICAL) {
+            true => zensical(&text),
+            false => {
+                yaml::read(&without_tags(&text)).map_err(|message| format!("the configuration is not YAML: {message}"))
+            }
+        };
+        let (config, error) = match read {
+            Ok(config) => (with_inherited(tree, home, config, &mut text, Depth::of(MAX_DEPTH)), None),
+            Err(message) => (Yaml::Empty, Some(message)),
+        };
+        let docs = config.get("docs_dir").and_then(Yaml::text).unwrap_or("docs");
+        let folder = joined_in(tree.root(), home, docs).unwrap_or_default();
+        let mut root = Root { folder: folder.clone(), generator: Generator::MkDocs, ..Root::default() };
+        root.excluded = exclude_globs(&file, &config);
+        let (suffixes, languages) = languages(&config);
+        root.language_suffixes = suffixes;
+        root.options.blogs = blog::blogs(&config);
 
-fn read_front_matter(root: &Root, relative_path: &str, bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter> {
-    root.options
-        .blogs
-        .iter()
-        .any(|blog| blog.holds(relative_path))
-        .then(|| front_matter_of_post(relative_path, &bytes()))
-}
-
-fn is_published(root: &Root, relative_path: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
-    let blog = root.options.blogs.iter().find(|blog| blog.holds(relative_path));
-    blog.is_none_or(|blog| !front.flag("draft") && blog.address(relative_path, front).is_some())
-}
-
-fn post_process(layout: &Layout, text: &str, page: &mut Page) {
-    if layout.options.mkdocs.has_hooks {
-        // A heading without text gets its text from a hook, so its anchor is unknown.
-        page.headings.iter_mut().filter(|heading| heading.text.is_empty()).for_each(|h| h.anchor.clear());
-        page.links.extend(links::unused_definitions(text, page));
-        page.links.sort_by_key(|link| (link.span.start, link.dest_span.start));
-    }
-    let post = layout.root(&page.path).and_then(|root| Some((root, root.relative_path(&page.path)?)));
-    if post.is_some_and(|(root, relative_path)| root.options.blogs.iter().any(|blog| blog.holds(relative_path))) {
-        page.links.splice(0..0, blog::links(text, &page.front_matter));
-    }
-}
-
-/// Reads the layout, if the folder has a configuration of MkDocs.
-fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let names = FILES.iter().chain([&ZENSICAL]);
-    let file = names.map(|name| from_config_folder(tree, home, name)).find(|file| has(file))?;
-    let mut text = tree.text(&file)?;
-    let read = match file.ends_with(ZENSICAL) {
-        true => zensical(&text),
-        false => {
-            yaml::read(&without_tags(&text)).map_err(|message| format!("the configuration is not YAML: {message}"))
+        let mut roots = vec![root];
+        for (language, is_default) in languages {
+            let base_path = if is_default { String::new() } else { language.clone() };
+            let folder = below(&folder, &language);
+            roots.push(Root {
+                folder,
+                base_path,
+                language: Some(language),
+                generator: Generator::MkDocs,
+                ..roots[0].clone()
+            });
         }
-    };
-    let (config, error) = match read {
-        Ok(config) => (with_inherited(tree, home, config, &mut text, Depth::of(MAX_DEPTH)), None),
-        Err(message) => (Yaml::Empty, Some(message)),
-    };
-    let docs = config.get("docs_dir").and_then(Yaml::text).unwrap_or("docs");
-    let folder = joined_in(tree.root(), home, docs).unwrap_or_default();
-    let mut root = Root { folder: folder.clone(), generator: Generator::MkDocs, ..Root::default() };
-    root.excluded = exclude_globs(&file, &config);
-    let (suffixes, languages) = languages(&config);
-    root.language_suffixes = suffixes;
-    root.options.blogs = blog::blogs(&config);
+        let mut layout = Layout::of(Generator::MkDocs, home, roots);
+        layout.anchors = anchors(&config, &text);
+        layout.options.mkdocs = MkDocsOptions { docs: folder.clone(), ..options(&config) };
+        layout.templates_in_code = has_plugin(&config, "macros");
+        layout.snippets = snippets(tree, &config, home, &folder);
+        let folder_navigation = layout.options.mkdocs.folder_navigation.clone();
+        let mut entries = Entries::default();
+        if let Some(nav) =
+            config.get("nav").filter(|_| folder_navigation.as_ref().is_none_or(FolderNavigation::keeps_nav))
+        {
+            let mut walk = Walk { layout: &layout, entries };
+            walk.items(nav, None, &Groups::default(), Depth::of(MAX_DEPTH));
+            entries = walk.entries;
+        }
+        if let Some(navigation) = folder_navigation {
+            folders::read(tree, &layout, &navigation, &mut entries, has);
+        }
+        layout.entries = entries.by_key;
+        layout.redirects = redirects(&config, &layout, &folder);
+        if let Some(message) = error {
+            layout.problem(&file, message);
+        }
+        Some(layout)
+    }
 
-    let mut roots = vec![root];
-    for (language, is_default) in languages {
-        let base_path = if is_default { String::new() } else { language.clone() };
-        let folder = below(&folder, &language);
-        roots.push(Root {
-            folder,
-            base_path,
-            language: Some(language),
-            generator: Generator::MkDocs,
-            ..roots[0].clone()
-        });
+    fn address(&self, root: &Root, relative_path: &str, front: &FrontMatter) -> String {
+        let mut blogs = root.options.blogs.iter();
+        if let Some(address) =
+            blogs.find(|blog| blog.holds(relative_path)).and_then(|blog| blog.address(relative_path, front))
+        {
+            return below(&root.base_path, &address);
+        }
+        let (stem, language) = root.without_language(relative_path);
+        let path = index_path(stem, &["index", "README"]);
+        let prefix = language.filter(|language| root.language_suffixes.first() != Some(language));
+        below(&root.base_path, &below(prefix.map_or("", String::as_str), &path))
     }
-    let mut layout = Layout::of(Generator::MkDocs, home, roots);
-    layout.anchors = anchors(&config, &text);
-    layout.options.mkdocs = MkDocsOptions { docs: folder.clone(), ..options(&config) };
-    layout.templates_in_code = has_plugin(&config, "macros");
-    layout.snippets = snippets(tree, &config, home, &folder);
-    let folder_navigation = layout.options.mkdocs.folder_navigation.clone();
-    let mut entries = Entries::default();
-    if let Some(nav) = config.get("nav").filter(|_| folder_navigation.as_ref().is_none_or(FolderNavigation::keeps_nav))
-    {
-        let mut walk = Walk { layout: &layout, entries };
-        walk.items(nav, None, &Groups::default(), Depth::of(MAX_DEPTH));
-        entries = walk.entries;
+
+    fn skips_path(&self, _root: &Root, relative_path: &str) -> Option<SkipReason> {
+        let is_markdown = relative_path.ends_with(".md") || relative_path.ends_with(".markdown");
+        (!is_markdown).then(|| excluded(relative_path))
     }
-    if let Some(navigation) = folder_navigation {
-        folders::read(tree, &layout, &navigation, &mut entries, has);
+
+    fn read_front_matter(&self, root: &Root, relative_path: &str, bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter> {
+        root.options
+            .blogs
+            .iter()
+            .any(|blog| blog.holds(relative_path))
+            .then(|| front_matter_of_post(relative_path, &bytes()))
     }
-    layout.entries = entries.by_key;
-    layout.redirects = redirects(&config, &layout, &folder);
-    if let Some(message) = error {
-        layout.problem(&file, message);
+
+    fn is_published(&self, root: &Root, relative_path: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
+        let blog = root.options.blogs.iter().find(|blog| blog.holds(relative_path));
+        blog.is_none_or(|blog| !front.flag("draft") && blog.address(relative_path, front).is_some())
     }
-    Some(layout)
+
+    fn post_process(&self, layout: &Layout, text: &str, page: &mut Page) {
+        if layout.options.mkdocs.has_hooks {
+            // A heading without text gets its text from a hook, so its anchor is unknown.
+            page.headings.iter_mut().filter(|heading| heading.text.is_empty()).for_each(|h| h.anchor.clear());
+            page.links.extend(links::unused_definitions(text, page));
+            page.links.sort_by_key(|link| (link.span.start, link.dest_span.start));
+        }
+        let post = layout.root(&page.path).and_then(|root| Some((root, root.relative_path(&page.path)?)));
+        if post.is_some_and(|(root, relative_path)| root.options.blogs.iter().any(|blog| blog.holds(relative_path))) {
+            page.links.splice(0..0, blog::links(text, &page.front_matter));
+        }
+    }
+
+    fn references_to_page(&self, tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
+        names::references_to_page(tree, site, file)
+    }
 }
 
 /// The settings of a `zensical.toml` as MkDocs has them: tables of extensions and plug-ins are lists.

@@ -6,95 +6,104 @@ use super::modules::Modules;
 use super::next::config::Languages;
 use super::next::{self, config};
 use super::script::{ScriptValue, value_at};
-use super::{Root, Rules};
-use crate::follow::{LinkSyntax, ParsedLink, has_page_ending};
+use super::{LinkRules, Root, Rules};
+use crate::follow::{LinkRequest, LinkSyntax, ParsedLink, has_page_ending};
 use crate::glob::Globs;
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::paths::index_path;
 use crate::tree::{Tree, from_config_folder};
 
-pub(super) const RULES: Rules = Rules::of(read, address, follow, next::write);
+pub(super) struct Nextra;
 
-fn address(root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
-    let stem = stem(relative_path).unwrap_or(relative_path);
-    let path = match root.folder.ends_with("app") {
-        true => {
-            let folder = stem.rsplit_once('/').map_or("", |(folder, _)| folder);
-            folder.split('/').filter(|part| !next::is_group(part)).collect::<Vec<_>>().join("/")
+impl Rules for Nextra {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        let (file, text) = config::configuration(tree, home, has)?;
+        // `withGuildDocs`, from The Guild's components, wraps the plug-in.
+        let names = ["'nextra'", "\"nextra\"", "withGuildDocs"];
+        if !names.iter().any(|name| text.contains(name)) {
+            return None;
         }
-        false => index_path(root.without_language(relative_path).0, &["index"]),
-    };
-    let (_, language) = root.without_language(relative_path);
-    let prefix = root.languages.iter().find(|(_, name)| Some(name) == language.or(root.language_suffixes.first()));
-    below(prefix.map_or("", |(prefix, _)| prefix), &below(&root.base_path, &path))
+        let mut modules = Modules::new(tree, has);
+        let options = modules.argument_of(&file, "nextra");
+        let base = options.as_ref().and_then(|options| options.text_of("contentDirBasePath")).unwrap_or_default();
+        let paths: Vec<String> = tree.paths().into_iter().chain(tree.paths_outside()).collect();
+        let folder = |names: [&str; 2]| {
+            let names = names.map(|name| from_config_folder(tree, home, name));
+            names.into_iter().find(|name| {
+                name.is_empty()
+                    || paths
+                        .iter()
+                        .any(|path| path.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('/')))
+            })
+        };
+        let root = |folder: String, base_path: &str, excluded: &[&str]| Root {
+            folder,
+            base_path: base_path.trim_matches('/').to_owned(),
+            generator: Generator::Nextra,
+            excluded: Globs::known(excluded),
+            ..Root::default()
+        };
+        let (languages, default) = languages(&text);
+        let content = folder(["content", "src/content"]);
+        let pages = folder(["pages", "src/pages"]).filter(|_| content.is_none());
+        let has_pages_folder = pages.is_some();
+        let mut roots: Vec<Root> = content.map(|content| root(content, base, &[])).into_iter().collect();
+        if let Some(pages) = pages {
+            let prefix = |name: &String| if *name == default { String::new() } else { name.clone() };
+            roots.push(Root {
+                languages: languages.iter().map(|name| (prefix(name), name.clone())).collect(),
+                language_suffixes: languages.clone(),
+                ..root(pages, "", &["_*.mdx", "**/_meta.*", "api/**"])
+            });
+        }
+        if let Some(app) = folder(["app", "src/app"]) {
+            let mut app = root(app, "", &["**/_*/**", "**/[[]*/**"]);
+            app.included = Some(Globs::known(&["page.{md,mdx}", "**/page.{md,mdx}"]));
+            roots.push(app);
+        }
+        let mut layout = Layout::of(Generator::Nextra, home, roots);
+        layout.anchors = if has_pages_folder { AnchorStyle::NextraPages } else { AnchorStyle::Nextra };
+        config::read(tree, &file, &text, has, &mut layout);
+        if text.contains("i18n") && languages.is_empty() {
+            layout.options.next.has_computed_routes = true;
+            layout.problem(&file, "the languages are computed; pages are taken to be served by their paths");
+        }
+        // Next.js omits the default language in URLs; in release 4, URLs contain the folder of every language.
+        layout.options.next.languages =
+            Languages { names: languages, default, hides_default: has_pages_folder, falls_back_to_default: false };
+        Some(layout)
+    }
+
+    fn address(&self, root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
+        let stem = stem(relative_path).unwrap_or(relative_path);
+        let path = match root.folder.ends_with("app") {
+            true => {
+                let folder = stem.rsplit_once('/').map_or("", |(folder, _)| folder);
+                folder.split('/').filter(|part| !next::is_group(part)).collect::<Vec<_>>().join("/")
+            }
+            false => index_path(root.without_language(relative_path).0, &["index"]),
+        };
+        let (_, language) = root.without_language(relative_path);
+        let prefix = root.languages.iter().find(|(_, name)| Some(name) == language.or(root.language_suffixes.first()));
+        below(prefix.map_or("", |(prefix, _)| prefix), &below(&root.base_path, &path))
+    }
 }
 
-fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
-    // Nextra strips the extension of a page; what is left is a URL.
-    let is_cut = link.syntax == LinkSyntax::Markdown && has_page_ending(&link.path);
-    let path = match is_cut && !link.path.to_ascii_lowercase().ends_with(".markdown") {
-        true => stem(&link.path).unwrap_or(&link.path),
-        false => &link.path,
-    };
-    next::by_url(site, link, path)
-}
+impl LinkRules for Nextra {
+    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+        // Nextra strips the extension of a page; what is left is a URL.
+        let is_cut = link.syntax == LinkSyntax::Markdown && has_page_ending(&link.path);
+        let path = match is_cut && !link.path.to_ascii_lowercase().ends_with(".markdown") {
+            true => stem(&link.path).unwrap_or(&link.path),
+            false => &link.path,
+        };
+        next::by_url(site, link, path)
+    }
 
-/// Reads the layout, if the folder has an application that uses Nextra.
-fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let (file, text) = config::configuration(tree, home, has)?;
-    // `withGuildDocs`, from The Guild's components, wraps the plug-in.
-    let names = ["'nextra'", "\"nextra\"", "withGuildDocs"];
-    if !names.iter().any(|name| text.contains(name)) {
-        return None;
+    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+        next::write(site, wanted)
     }
-    let mut modules = Modules::new(tree, has);
-    let options = modules.argument_of(&file, "nextra");
-    let base = options.as_ref().and_then(|options| options.text_of("contentDirBasePath")).unwrap_or_default();
-    let paths: Vec<String> = tree.paths().into_iter().chain(tree.paths_outside()).collect();
-    let folder = |names: [&str; 2]| {
-        let names = names.map(|name| from_config_folder(tree, home, name));
-        names.into_iter().find(|name| {
-            name.is_empty()
-                || paths.iter().any(|path| path.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('/')))
-        })
-    };
-    let root = |folder: String, base_path: &str, excluded: &[&str]| Root {
-        folder,
-        base_path: base_path.trim_matches('/').to_owned(),
-        generator: Generator::Nextra,
-        excluded: Globs::known(excluded),
-        ..Root::default()
-    };
-    let (languages, default) = languages(&text);
-    let content = folder(["content", "src/content"]);
-    let pages = folder(["pages", "src/pages"]).filter(|_| content.is_none());
-    let has_pages_folder = pages.is_some();
-    let mut roots: Vec<Root> = content.map(|content| root(content, base, &[])).into_iter().collect();
-    if let Some(pages) = pages {
-        let prefix = |name: &String| if *name == default { String::new() } else { name.clone() };
-        roots.push(Root {
-            languages: languages.iter().map(|name| (prefix(name), name.clone())).collect(),
-            language_suffixes: languages.clone(),
-            ..root(pages, "", &["_*.mdx", "**/_meta.*", "api/**"])
-        });
-    }
-    if let Some(app) = folder(["app", "src/app"]) {
-        let mut app = root(app, "", &["**/_*/**", "**/[[]*/**"]);
-        app.included = Some(Globs::known(&["page.{md,mdx}", "**/page.{md,mdx}"]));
-        roots.push(app);
-    }
-    let mut layout = Layout::of(Generator::Nextra, home, roots);
-    layout.anchors = if has_pages_folder { AnchorStyle::NextraPages } else { AnchorStyle::Nextra };
-    config::read(tree, &file, &text, has, &mut layout);
-    if text.contains("i18n") && languages.is_empty() {
-        layout.options.next.has_computed_routes = true;
-        layout.problem(&file, "the languages are computed; pages are taken to be served by their paths");
-    }
-    // Next.js omits the default language in URLs; in release 4, URLs contain the folder of every language.
-    layout.options.next.languages =
-        Languages { names: languages, default, hides_default: has_pages_folder, falls_back_to_default: false };
-    Some(layout)
 }
 
 /// The configured languages, the default one first, and the default language.

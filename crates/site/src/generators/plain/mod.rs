@@ -2,48 +2,83 @@
 
 use docent_markdown::{Format, FrontMatter, folder, is_for_editors, is_page, site_path};
 
-use super::{Root, Rules};
+use super::{HasFile, LinkRules, Root, Rules};
 use crate::follow::{LinkRequest, ParsedLink, encoded, parts, relative_path, suffix_of, with_dot_slash_like};
 use crate::generators::by_names::{find, retargeted_link_by_names};
 use crate::layout::{Layout, below};
 use crate::model::{Site, Target};
 use crate::skip_reason::SkipReason;
-use crate::tree::{from_root, joined_in};
+use crate::tree::{Tree, from_root, joined_in};
 
-pub(super) const RULES: Rules = Rules {
-    reads: |_| true,
-    strips_front_matter: false,
-    hides: |_, relative_path| is_for_editors(relative_path),
-    why_hidden: |_, _| SkipReason::ForEditors,
-    ..Rules::of(|_, _, _| Some(Layout::plain()), address, follow, write)
-};
+pub(super) struct Plain;
 
-fn address(root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
-    // A forge shows a notebook at the path of its file.
-    let path =
-        if Format::of(relative_path) == Format::Notebook { relative_path.to_owned() } else { site_path(relative_path) };
-    below(&root.base_path, &path)
+impl Rules for Plain {
+    fn read(&self, _tree: &dyn Tree, _home: &str, _has: &HasFile<'_>) -> Option<Layout> {
+        Some(Layout::plain())
+    }
+
+    fn address(&self, root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
+        // A forge shows a notebook at the path of its file.
+        let path = if Format::of(relative_path) == Format::Notebook {
+            relative_path.to_owned()
+        } else {
+            site_path(relative_path)
+        };
+        below(&root.base_path, &path)
+    }
+
+    fn reads(&self, _format: Format) -> bool {
+        true
+    }
+
+    fn strips_front_matter(&self) -> bool {
+        false
+    }
+
+    fn skips_path(&self, _root: &Root, relative_path: &str) -> Option<SkipReason> {
+        is_for_editors(relative_path).then_some(SkipReason::ForEditors)
+    }
 }
 
-/// Resolves a link to a file or folder as a forge does: relative to the file, absolute from the root of the repository.
-pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
-    let root = site.root();
-    let path = match link.path.strip_prefix('/') {
-        Some(path) => joined_in("", "", path).map(|path| from_root(root, &path)),
-        None => joined_in(root, folder(link.from), &link.path),
-    };
-    // Links out of the repository lead to other pages of the forge, such as its issues and releases.
-    let Some(path) = path else { return Target::NotUnderstood };
-    if let Some(found) = file_or_folder(site, &path, link.anchor.as_deref()) {
-        return found;
+impl LinkRules for Plain {
+    /// Resolves a link to a file or folder as a forge does: relative to the file, absolute from the root of the repository.
+    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+        let root = site.root();
+        let path = match link.path.strip_prefix('/') {
+            Some(path) => joined_in("", "", path).map(|path| from_root(root, &path)),
+            None => joined_in(root, folder(link.from), &link.path),
+        };
+        // Links out of the repository lead to other pages of the forge, such as its issues and releases.
+        let Some(path) = path else { return Target::NotUnderstood };
+        if let Some(found) = file_or_folder(site, &path, link.anchor.as_deref()) {
+            return found;
+        }
+        if !looks_like_file(&link.path) && !path.starts_with("..") {
+            // An unknown generator may serve the path, so file names and page addresses are tried, too.
+            return find(site, &path, link.anchor.as_deref()).unwrap_or(Target::NotUnderstood);
+        }
+        match looks_like_file(&link.path) {
+            true => link.missing(Some(path)),
+            false => Target::NotUnderstood,
+        }
     }
-    if !looks_like_file(&link.path) && !path.starts_with("..") {
-        // An unknown generator may serve the path, so file names and page addresses are tried, too.
-        return find(site, &path, link.anchor.as_deref()).unwrap_or(Target::NotUnderstood);
-    }
-    match looks_like_file(&link.path) {
-        true => link.missing(Some(path)),
-        false => Target::NotUnderstood,
+
+    /// Writes a link by file path, unless the link that it is modelled on (`like`) has no file extension.
+    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+        let LinkRequest { from, to, anchor, like, .. } = *wanted;
+        let path = parts(like).0;
+        if !path.is_empty() && !looks_like_file(path) && is_page(to) {
+            let way = retargeted_link_by_names(site, wanted);
+            // A page that is being moved does not exist at its new path yet, so the link cannot be checked.
+            if site.leads_there(wanted, &way) || !site.has_file(to) {
+                return way;
+            }
+        }
+        let suffix = suffix_of(like, anchor);
+        if path.starts_with('/') {
+            return format!("/{}{suffix}", encoded(&below(site.root(), to)));
+        }
+        format!("{}{suffix}", encoded(&with_dot_slash_like(path, relative_path(folder(from), to))))
     }
 }
 
@@ -69,24 +104,6 @@ fn looks_like_file(path: &str) -> bool {
     let Some((stem, ending)) = name.rsplit_once('.') else { return false };
     let is_ending = (1..=8).contains(&ending.len()) && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
     !stem.is_empty() && is_ending && !ending.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Writes a link by file path, unless the link that it is modelled on (`like`) has no file extension.
-pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
-    let LinkRequest { from, to, anchor, like, .. } = *wanted;
-    let path = parts(like).0;
-    if !path.is_empty() && !looks_like_file(path) && is_page(to) {
-        let way = retargeted_link_by_names(site, wanted);
-        // A page that is being moved does not exist at its new path yet, so the link cannot be checked.
-        if site.leads_there(wanted, &way) || !site.has_file(to) {
-            return way;
-        }
-    }
-    let suffix = suffix_of(like, anchor);
-    if path.starts_with('/') {
-        return format!("/{}{suffix}", encoded(&below(site.root(), to)));
-    }
-    format!("{}{suffix}", encoded(&with_dot_slash_like(path, relative_path(folder(from), to))))
 }
 
 #[cfg(test)]

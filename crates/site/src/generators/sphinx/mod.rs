@@ -6,8 +6,7 @@ use std::ops::Range;
 use docent_markdown::{AnchorStyle, Format, Notebook, Page, folder, is_page, joined, regex, rst_id, rst_labels};
 
 use super::browser::Browser;
-use super::roots::by_stem;
-use super::{Root, Rules};
+use super::{LinkRules, Reference, Root, Rules};
 use crate::follow::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, has_page_ending, parts, relative, retargeted_link, suffix_of,
     with_dot_slash_like,
@@ -76,48 +75,76 @@ impl SphinxOptions {
     }
 }
 
-pub(super) const RULES: Rules = Rules {
-    notebook_anchors: |layout| Some(layout.options.sphinx.notebook_anchors),
-    parse_options_key: |layout| format!("{:?}", layout.options.sphinx.notebook_anchors),
-    reads: |format| matches!(format, Format::Rst | Format::Markdown | Format::Notebook),
-    hides: |_, relative_path| relative_path.ends_with(".mdx"),
-    // Markdown files and notebooks become pages only with an extension for them.
-    skips: |layout, file| (!layout.options.sphinx.reads(file)).then_some(SkipReason::Unsupported),
-    parse: |file, bytes| (Format::of(file) == Format::Markdown).then(|| myst::parse(file, bytes)),
-    post_process,
-    // In MyST, an anchor may be a label on any page. In reStructuredText it is part of a URL, and references to labels
-    // are roles.
-    is_label: |format, _| format != Format::Rst,
-    reads_labels: true,
-    labels,
-    references_to_page: objects::references_to_page,
-    named_in_sources: objects::named_in_sources,
-    resolve_template: rst::role,
-    ..Rules::of(read_home, by_stem, follow, write)
-};
+pub(super) struct Sphinx;
 
-fn read_home(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    CONFIG_FOLDERS.iter().find_map(|folder| {
-        let source = joined_in(tree.root(), home, folder)?;
-        let file = from_config_folder(tree, &source, CONFIG_FILE);
-        read(&tree.text(&file).filter(|_| has(&file))?, home, &file, source)
-    })
-}
-
-/// Clears numbered anchors (`id1`) on pages with docstrings or included files. Headings without an id of their own are
-/// numbered, and those in docstrings and included files count, too, so the numbers are unknown.
-fn post_process(_layout: &Layout, text: &str, page: &mut Page) {
-    if page.format == Format::Markdown {
-        show_labels_of_toctrees(text, page);
+impl Rules for Sphinx {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        CONFIG_FOLDERS.iter().find_map(|folder| {
+            let source = joined_in(tree.root(), home, folder)?;
+            let file = from_config_folder(tree, &source, CONFIG_FILE);
+            read(&tree.text(&file).filter(|_| has(&file))?, home, &file, source)
+        })
     }
-    let inserts_content = |line: &str| {
-        let directive = line.trim_start().strip_prefix(".. ").and_then(|rest| rest.split_once("::"));
-        directive.is_some_and(|(name, _)| name.starts_with("auto") || name == "include")
-    };
-    let is_numbered = |anchor: &str| anchor.strip_prefix("id").is_some_and(|number| number.parse::<usize>().is_ok());
-    if page.format == Format::Rst && text.lines().any(inserts_content) {
-        let headings = page.headings.iter_mut();
-        headings.filter(|heading| is_numbered(&heading.anchor)).for_each(|heading| heading.anchor.clear());
+
+    fn notebook_anchors(&self, layout: &Layout) -> Option<AnchorStyle> {
+        Some(layout.options.sphinx.notebook_anchors)
+    }
+
+    fn parse_options_key(&self, layout: &Layout) -> String {
+        format!("{:?}", layout.options.sphinx.notebook_anchors)
+    }
+
+    fn reads(&self, format: Format) -> bool {
+        matches!(format, Format::Rst | Format::Markdown | Format::Notebook)
+    }
+
+    fn skips_path(&self, _root: &Root, relative_path: &str) -> Option<SkipReason> {
+        relative_path.ends_with(".mdx").then_some(SkipReason::Unsupported)
+    }
+
+    /// Markdown files and notebooks become pages only with an extension for them.
+    fn skips(&self, layout: &Layout, file: &str) -> Option<SkipReason> {
+        (!layout.options.sphinx.reads(file)).then_some(SkipReason::Unsupported)
+    }
+
+    fn parse(&self, file: &str, bytes: &[u8]) -> Option<Page> {
+        (Format::of(file) == Format::Markdown).then(|| myst::parse(file, bytes))
+    }
+
+    /// Clears numbered anchors (`id1`) on pages with docstrings or included files. Headings without an id of their own are
+    /// numbered, and those in docstrings and included files count, too, so the numbers are unknown.
+    fn post_process(&self, _layout: &Layout, text: &str, page: &mut Page) {
+        if page.format == Format::Markdown {
+            show_labels_of_toctrees(text, page);
+        }
+        let inserts_content = |line: &str| {
+            let directive = line.trim_start().strip_prefix(".. ").and_then(|rest| rest.split_once("::"));
+            directive.is_some_and(|(name, _)| name.starts_with("auto") || name == "include")
+        };
+        let is_numbered =
+            |anchor: &str| anchor.strip_prefix("id").is_some_and(|number| number.parse::<usize>().is_ok());
+        if page.format == Format::Rst && text.lines().any(inserts_content) {
+            let headings = page.headings.iter_mut();
+            headings.filter(|heading| is_numbered(&heading.anchor)).for_each(|heading| heading.anchor.clear());
+        }
+    }
+
+    fn labels(&self, format: Format, text: &dyn Fn() -> String) -> Vec<(String, String)> {
+        let with_anchor = |label: String| (label.clone(), rst_id(&label));
+        let text = match format {
+            Format::Rst => return rst_labels(&text()).map(with_anchor).collect(),
+            Format::Notebook => Notebook::read(text().as_bytes()).unwrap_or_default().text,
+            _ => text(),
+        };
+        text.lines().filter_map(myst_label).map(|label| with_anchor(label.to_lowercase())).collect()
+    }
+
+    fn references_to_page(&self, tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
+        objects::references_to_page(tree, site, file)
+    }
+
+    fn named_in_sources(&self, tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
+        objects::named_in_sources(tree, site, file)
     }
 }
 
@@ -142,18 +169,6 @@ fn show_labels_of_toctrees(text: &str, page: &mut Page) {
     code.sort_by_key(|range| range.start);
     page.code = code;
     page.prose.sort_by_key(|range| range.start);
-}
-
-fn labels(format: Format, text: &str) -> Vec<(String, String)> {
-    let with_anchor = |label: String| (label.clone(), rst_id(&label));
-    match format {
-        Format::Rst => rst_labels(text).map(with_anchor).collect(),
-        Format::Notebook => {
-            let text = Notebook::read(text.as_bytes()).unwrap_or_default().text;
-            text.lines().filter_map(myst_label).map(|label| with_anchor(label.to_lowercase())).collect()
-        }
-        _ => text.lines().filter_map(myst_label).map(|label| with_anchor(label.to_lowercase())).collect(),
-    }
 }
 
 fn read(text: &str, home: &str, file: &str, source: String) -> Option<Layout> {
@@ -204,51 +219,96 @@ fn myst_label(line: &str) -> Option<&str> {
         .filter(|label| !label.is_empty() && !label.contains(['(', ')']))
 }
 
-/// Resolves a link to a file: relative to the folder of the page, or absolute from the docs folder. Any other target
-/// may be a label on any page, which only a build knows.
-fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
-    let options = &site.layout().options.sphinx;
-    if Format::of(link.from) == Format::Rst {
-        return rst::follow(site, link);
+impl LinkRules for Sphinx {
+    /// Resolves a link to a file: relative to the folder of the page, or absolute from the docs folder. Any other target
+    /// may be a label on any page, which only a build knows.
+    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+        let options = &site.layout().options.sphinx;
+        if Format::of(link.from) == Format::Rst {
+            return rst::follow(site, link);
+        }
+        if site.address(link.from).is_none() {
+            return match by_names(site, link) {
+                Target::Missing { .. } => Target::NotUnderstood,
+                target => target,
+            };
+        }
+        if link.syntax != LinkSyntax::Markdown {
+            let browser = Browser { site, base: "", directory_urls: false, assets: &options.source };
+            return match browser.follow(link) {
+                // The generator copies images and adds pages of its own.
+                Target::Missing { .. } if !has_page_ending(&link.path) || link.is_absolute() => Target::NotUnderstood,
+                _ if link.is_absolute() => Target::NotUnderstood,
+                target => target,
+            };
+        }
+        let base = if link.is_absolute() { options.source.as_str() } else { folder(link.from) };
+        let Some(path) = joined(base, &link.path) else { return Target::NotUnderstood };
+        if site.has_file(&path) {
+            return match (is_page(&path), site.address(&path)) {
+                (true, Some(_)) => link.page(path),
+                // The file is no page; Sphinx links to the file itself.
+                (true, None) if !options.reads(&path) => Target::Asset { file: path },
+                // The configuration excludes the file, so it is no document.
+                (true, None) => link.missing(Some(path)),
+                (false, _) => Target::Asset { file: path },
+            };
+        }
+        if has_page_ending(&link.path) {
+            return match options.generates_sources {
+                true => Target::NotUnderstood,
+                false => link.missing(Some(path)),
+            };
+        }
+        // A link may omit the extension of a page, or name the built `.html` file.
+        let stem = path.strip_suffix(".html").unwrap_or(&path);
+        match document_at(site, stem) {
+            Some(file) => link.page(file),
+            None => Target::NotUnderstood,
+        }
     }
-    if site.address(link.from).is_none() {
-        return match by_names(site, link) {
-            Target::Missing { .. } => Target::NotUnderstood,
-            target => target,
+
+    /// Writes a link by file path, absolute if `like` is.
+    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+        let LinkRequest { from, to, anchor, like, .. } = *wanted;
+        if Format::of(from) == Format::Rst {
+            return rst::write(site, wanted);
+        }
+        if site.address(from).is_none() {
+            return retargeted_link(like, from, to, anchor);
+        }
+        let (path, _) = parts(like);
+        let suffix = suffix_of(&like[like.find('#').unwrap_or(like.len())..], anchor);
+        let source = site.layout().options.sphinx.source.as_str();
+        if rst::is_role(like) {
+            return rst::write(site, wanted);
+        }
+        if wanted.syntax != LinkSyntax::Markdown {
+            let browser = Browser { site, base: "", directory_urls: false, assets: source };
+            return format!("{}{suffix}", browser.relative(from, to).unwrap_or_else(|| relative(folder(from), to)));
+        }
+        // `like` may omit the extension of a document, or name the built `.html` file.
+        let stem = docent_markdown::stem(to).filter(|_| site.address(to).is_some() && !path.is_empty());
+        let name = match stem {
+            Some(stem) if path.ends_with(".html") => format!("{stem}.html"),
+            Some(stem) if !has_page_ending(path) && !path.ends_with('/') => stem.to_owned(),
+            _ => to.to_owned(),
         };
-    }
-    if link.syntax != LinkSyntax::Markdown {
-        let browser = Browser { site, base: "", directory_urls: false, assets: &options.source };
-        return match browser.follow(link) {
-            // The generator copies images and adds pages of its own.
-            Target::Missing { .. } if !has_page_ending(&link.path) || link.is_absolute() => Target::NotUnderstood,
-            _ if link.is_absolute() => Target::NotUnderstood,
-            target => target,
+        let path_to_target = match path.starts_with('/') {
+            true => format!("/{}", name.strip_prefix(source).unwrap_or(&name).trim_start_matches('/')),
+            false => relative(folder(from), &name),
         };
+        format!("{}{suffix}", encoded(&with_dot_slash_like(path, path_to_target)))
     }
-    let base = if link.is_absolute() { options.source.as_str() } else { folder(link.from) };
-    let Some(path) = joined(base, &link.path) else { return Target::NotUnderstood };
-    if site.has_file(&path) {
-        return match (is_page(&path), site.address(&path)) {
-            (true, Some(_)) => link.page(path),
-            // The file is no page; Sphinx links to the file itself.
-            (true, None) if !options.reads(&path) => Target::Asset { file: path },
-            // The configuration excludes the file, so it is no document.
-            (true, None) => link.missing(Some(path)),
-            (false, _) => Target::Asset { file: path },
-        };
+
+    /// In MyST, an anchor may be a label on any page. In reStructuredText it is part of a URL, and references to labels
+    /// are roles.
+    fn is_label(&self, format: Format, _anchor: &str) -> bool {
+        format != Format::Rst
     }
-    if has_page_ending(&link.path) {
-        return match options.generates_sources {
-            true => Target::NotUnderstood,
-            false => link.missing(Some(path)),
-        };
-    }
-    // A link may omit the extension of a page, or name the built `.html` file.
-    let stem = path.strip_suffix(".html").unwrap_or(&path);
-    match document_at(site, stem) {
-        Some(file) => link.page(file),
-        None => Target::NotUnderstood,
+
+    fn resolve_template(&self, site: &Site, from: &str, target: &str) -> Target {
+        rst::role(site, from, target)
     }
 }
 
@@ -256,39 +316,6 @@ fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
 fn document_at(site: &Site, stem: &str) -> Option<String> {
     let mut files = [".rst", ".md", ".ipynb", ".markdown"].iter().map(|ending| format!("{stem}{ending}"));
     files.find(|file| site.address(file).is_some())
-}
-
-/// Writes a link by file path, absolute if `like` is.
-fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
-    let LinkRequest { from, to, anchor, like, .. } = *wanted;
-    if Format::of(from) == Format::Rst {
-        return rst::write(site, wanted);
-    }
-    if site.address(from).is_none() {
-        return retargeted_link(like, from, to, anchor);
-    }
-    let (path, _) = parts(like);
-    let suffix = suffix_of(&like[like.find('#').unwrap_or(like.len())..], anchor);
-    let source = site.layout().options.sphinx.source.as_str();
-    if rst::is_role(like) {
-        return rst::write(site, wanted);
-    }
-    if wanted.syntax != LinkSyntax::Markdown {
-        let browser = Browser { site, base: "", directory_urls: false, assets: source };
-        return format!("{}{suffix}", browser.relative(from, to).unwrap_or_else(|| relative(folder(from), to)));
-    }
-    // `like` may omit the extension of a document, or name the built `.html` file.
-    let stem = docent_markdown::stem(to).filter(|_| site.address(to).is_some() && !path.is_empty());
-    let name = match stem {
-        Some(stem) if path.ends_with(".html") => format!("{stem}.html"),
-        Some(stem) if !has_page_ending(path) && !path.ends_with('/') => stem.to_owned(),
-        _ => to.to_owned(),
-    };
-    let path_to_target = match path.starts_with('/') {
-        true => format!("/{}", name.strip_prefix(source).unwrap_or(&name).trim_start_matches('/')),
-        false => relative(folder(from), &name),
-    };
-    format!("{}{suffix}", encoded(&with_dot_slash_like(path, path_to_target)))
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use docent_markdown::{folder, joined};
 
-use super::{StarlightOptions, TrailingSlash};
+use super::{Starlight, StarlightOptions, TrailingSlash};
 use crate::follow::{
     LinkRequest, LinkSyntax, ParsedLink, encoded_with, has_markdown_ending, parts, relative_file_path, relative_path,
     retargeted_link, suffix_of, with_dot_slash_like,
 };
+use crate::generators::LinkRules;
 use crate::generators::by_names::{by_names, retargeted_link_by_names};
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -22,97 +23,101 @@ struct Links<'s> {
     home: &'s str,
 }
 
-pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
-    let links = Links::of(site);
-    let Some(address) = site.address(link.from) else {
-        let is_inside = link.from.starts_with(&format!("{}/", below(links.home, "src")));
-        return match (is_inside, link.is_absolute()) {
-            (false, _) => by_names(site, link),
-            (true, true) => links.follow_absolute(link),
-            // A relative link in an included file starts from the page that includes the file.
-            (true, false) => Target::NotUnderstood,
+impl LinkRules for Starlight {
+    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+        let links = Links::of(site);
+        let Some(address) = site.address(link.from) else {
+            let is_inside = link.from.starts_with(&format!("{}/", below(links.home, "src")));
+            return match (is_inside, link.is_absolute()) {
+                (false, _) => by_names(site, link),
+                (true, true) => links.follow_absolute(link),
+                // A relative link in an included file starts from the page that includes the file.
+                (true, false) => Target::NotUnderstood,
+            };
         };
-    };
-    if link.path.starts_with(['~', '@']) {
-        // A path alias, which the TypeScript configuration defines.
-        return Target::NotUnderstood;
+        if link.path.starts_with(['~', '@']) {
+            // A path alias, which the TypeScript configuration defines.
+            return Target::NotUnderstood;
+        }
+        if link.is_absolute() {
+            return links.follow_absolute(link);
+        }
+        let linked_file = joined(folder(link.from), &link.path);
+        if has_markdown_ending(&link.path) && links.options.changes_links {
+            // Only a plugin turns a link to a Markdown file into one to its page.
+            let page = linked_file.filter(|file| site.address(file).is_some());
+            return page.map_or(Target::NotUnderstood, |file| link.page(file));
+        }
+        let is_asset =
+            |file: &String| site.has_any(file) && !has_markdown_ending(file) && link.syntax != LinkSyntax::Html;
+        if let Some(file) = linked_file.filter(is_asset) {
+            return Target::Asset { file };
+        }
+        match joined(&links.relative_link_base(address), &link.path) {
+            Some(name) => links.target_at(link, &name),
+            // The link leads above the base path, to another part of the host.
+            None if links.options.base.as_deref() != Some("") => Target::NotUnderstood,
+            None => links.target_at(link, link.path.trim_start_matches("../")),
+        }
     }
-    if link.is_absolute() {
-        return links.follow_absolute(link);
-    }
-    let linked_file = joined(folder(link.from), &link.path);
-    if has_markdown_ending(&link.path) && links.options.changes_links {
-        // Only a plugin turns a link to a Markdown file into one to its page.
-        let page = linked_file.filter(|file| site.address(file).is_some());
-        return page.map_or(Target::NotUnderstood, |file| link.page(file));
-    }
-    let is_asset = |file: &String| site.has_any(file) && !has_markdown_ending(file) && link.syntax != LinkSyntax::Html;
-    if let Some(file) = linked_file.filter(is_asset) {
-        return Target::Asset { file };
-    }
-    match joined(&links.relative_link_base(address), &link.path) {
-        Some(name) => links.target_at(link, &name),
-        // The link leads above the base path, to another part of the host.
-        None if links.options.base.as_deref() != Some("") => Target::NotUnderstood,
-        None => links.target_at(link, link.path.trim_start_matches("../")),
-    }
-}
 
-pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
-    let LinkRequest { from, to, anchor, like, .. } = *wanted;
-    let links = Links::of(site);
-    let (path, _) = parts(like);
-    let suffix = suffix_of(like, anchor);
-    let (Some(own_address), Some(base)) = (site.address(from), &links.options.base) else {
-        return retargeted_link_by_names(site, wanted);
-    };
-    let base = if base.is_empty() { String::new() } else { format!("/{base}") };
-    let Some(address) = site.address(to) else {
-        let public = format!("{}/", below(links.home, "public"));
-        return match to.strip_prefix(&public) {
-            Some(served) => format!("{base}/{}{suffix}", escaped(served)),
-            None if path.is_empty() || path.starts_with('/') => {
-                format!("{}{suffix}", retargeted_link("x", from, to, None))
-            }
-            None => retargeted_link(like, from, to, anchor),
+    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+        let LinkRequest { from, to, anchor, like, .. } = *wanted;
+        let links = Links::of(site);
+        let (path, _) = parts(like);
+        let suffix = suffix_of(like, anchor);
+        let (Some(own_address), Some(base)) = (site.address(from), &links.options.base) else {
+            return retargeted_link_by_names(site, wanted);
         };
-    };
-    if path.is_empty() && from == to && !like.is_empty() {
-        return suffix;
-    }
-    if has_markdown_ending(path) && links.options.changes_links && !path.starts_with('/') {
-        return retargeted_link(like, from, to, anchor);
-    }
-    // A page that replaces a missing translation is linked to in the language of that translation.
-    let like_name = path.strip_prefix('/').map(|path| path.strip_prefix(base.trim_start_matches('/')).unwrap_or(path));
-    let address = match like_name.and_then(|name| links.language_of(name.trim_matches('/'))) {
-        Some(language) if links.is_fallback_in(language, address) => {
-            below(language, &links.without_default_language(address))
+        let base = if base.is_empty() { String::new() } else { format!("/{base}") };
+        let Some(address) = site.address(to) else {
+            let public = format!("{}/", below(links.home, "public"));
+            return match to.strip_prefix(&public) {
+                Some(served) => format!("{base}/{}{suffix}", escaped(served)),
+                None if path.is_empty() || path.starts_with('/') => {
+                    format!("{}{suffix}", retargeted_link("x", from, to, None))
+                }
+                None => retargeted_link(like, from, to, anchor),
+            };
+        };
+        if path.is_empty() && from == to && !like.is_empty() {
+            return suffix;
         }
-        _ => address.to_owned(),
-    };
-    let has_slash = match links.options.trailing_slash {
-        TrailingSlash::Always => true,
-        TrailingSlash::Never => false,
-        TrailingSlash::Either => path.is_empty() || path.ends_with('/'),
-    };
-    let is_relative = !path.is_empty() && !path.starts_with('/') && !has_markdown_ending(path);
-    let written = match is_relative {
-        true => {
-            let folder = links.relative_link_base(own_address);
-            // Without a trailing slash, the link has to contain the last segment of the address.
-            match has_slash || address.is_empty() {
-                true => format!("{}/", with_dot_slash_like(path, relative_path(&folder, &address))),
-                false => with_dot_slash_like(path, relative_file_path(&folder, &address)),
+        if has_markdown_ending(path) && links.options.changes_links && !path.starts_with('/') {
+            return retargeted_link(like, from, to, anchor);
+        }
+        // A page that replaces a missing translation is linked to in the language of that translation.
+        let like_name =
+            path.strip_prefix('/').map(|path| path.strip_prefix(base.trim_start_matches('/')).unwrap_or(path));
+        let address = match like_name.and_then(|name| links.language_of(name.trim_matches('/'))) {
+            Some(language) if links.is_fallback_in(language, address) => {
+                below(language, &links.without_default_language(address))
             }
-        }
-        false => {
-            let slash = if has_slash && !address.is_empty() { "/" } else { "" };
-            let between = if address.is_empty() && !base.is_empty() && !has_slash { "" } else { "/" };
-            format!("{base}{between}{address}{slash}")
-        }
-    };
-    format!("{}{suffix}", escaped(&written))
+            _ => address.to_owned(),
+        };
+        let has_slash = match links.options.trailing_slash {
+            TrailingSlash::Always => true,
+            TrailingSlash::Never => false,
+            TrailingSlash::Either => path.is_empty() || path.ends_with('/'),
+        };
+        let is_relative = !path.is_empty() && !path.starts_with('/') && !has_markdown_ending(path);
+        let written = match is_relative {
+            true => {
+                let folder = links.relative_link_base(own_address);
+                // Without a trailing slash, the link has to contain the last segment of the address.
+                match has_slash || address.is_empty() {
+                    true => format!("{}/", with_dot_slash_like(path, relative_path(&folder, &address))),
+                    false => with_dot_slash_like(path, relative_file_path(&folder, &address)),
+                }
+            }
+            false => {
+                let slash = if has_slash && !address.is_empty() { "/" } else { "" };
+                let between = if address.is_empty() && !base.is_empty() && !has_slash { "" } else { "/" };
+                format!("{base}{between}{address}{slash}")
+            }
+        };
+        format!("{}{suffix}", escaped(&written))
+    }
 }
 
 impl<'s> Links<'s> {

@@ -5,12 +5,12 @@
 
 mod links;
 
-use docent_markdown::{AnchorStyle, Depth, FrontMatter, slug, stem};
+use docent_markdown::{AnchorStyle, Depth, FrontMatter, Page, slug, stem};
 
 use super::modules::{Modules, SCRIPT_EXTENSIONS};
 use super::script::ScriptValue;
 use super::vitepress::{site_path_of, unwrapped};
-use super::{Root, RootKind, Rules, front_links};
+use super::{HasFile, Root, RootKind, Rules, front_links};
 use crate::follow::is_external;
 use crate::groups::{self, Groups};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
@@ -79,21 +79,95 @@ enum TrailingSlash {
     Either,
 }
 
-pub(super) const RULES: Rules = Rules {
-    reads_front_matter: true,
-    hides: |_, relative_path| relative_path.rsplit('/').next().is_some_and(|name| name.starts_with('_')),
-    why_hidden: |_, _| SkipReason::Partial,
-    is_published: |_, _, front, _| front.get("draft") != Some("true"),
-    post_process: front_links::add,
-    ..Rules::of(read, address, links::follow, links::write)
-};
+pub(super) struct Starlight;
 
-fn address(_root: &Root, relative_path: &str, front: &FrontMatter) -> String {
-    if let Some(slug) = front.slug() {
-        return index_path(slug.trim_matches('/'), &["index"]);
+impl Rules for Starlight {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        let file = SCRIPT_EXTENSIONS
+            .iter()
+            .map(|ending| from_config_folder(tree, home, &format!("astro.config.{ending}")))
+            .find(|file| has(file))?;
+        let mut modules = Modules::new(tree, has);
+        let config = modules.default_export(&file).map_or(ScriptValue::Computed, unwrapped);
+        // The call of `starlight` is read wherever it is, as the configuration around it may be computed.
+        let starlight = modules.argument_of(&file, "starlight").unwrap_or(ScriptValue::Computed);
+
+        let content = from_config_folder(tree, home, "src/content/docs");
+        let mut root = Root { folder: content, generator: Generator::Starlight, ..Root::default() };
+        for (name, locale) in starlight.get("locales").map(ScriptValue::members).unwrap_or_default() {
+            let language = locale.text_of("lang").unwrap_or(name).to_owned();
+            if name == "root" {
+                root.language = Some(language);
+            } else {
+                root.languages.push((name.clone(), language));
+            }
+        }
+        let languages: Vec<String> = root.languages.iter().map(|(name, _)| name.clone()).collect();
+        let pages =
+            Root { folder: from_config_folder(tree, home, "src/pages"), kind: RootKind::Pages, ..Root::default() };
+        let mut layout = Layout::of(Generator::Starlight, home, vec![root, pages]);
+        layout.options.starlight = options(&config, &starlight, &languages);
+        // A Markdown plugin of the site may support `{#id}`.
+        let has_default_parser = !layout.options.starlight.has_custom_parser_plugins;
+        layout.anchors = if has_default_parser { AnchorStyle::Starlight } else { AnchorStyle::GithubSlugger };
+        let collections = COLLECTIONS.iter().flat_map(|name| {
+            SCRIPT_EXTENSIONS.map(|ending| from_config_folder(tree, home, &format!("{name}.{ending}")))
+        });
+        layout.options.starlight.addresses_computed = collections
+            .filter(|file| has(file))
+            .filter_map(|file| tree.text(&file))
+            .any(|text| text.contains("generateId"));
+        if layout.options.starlight.addresses_computed {
+            layout.problem(&file, "the addresses of pages are computed; they are taken to be those of their files");
+        }
+
+        let mut walk =
+            Walk { entries: Entries::default(), folders: Vec::new(), languages: &languages, is_computed: false };
+        match starlight.get("sidebar") {
+            Some(ScriptValue::List(items)) => walk.items(items, &Groups::default(), Depth::of(MAX_DEPTH)),
+            Some(_) => walk.is_computed = true,
+            None => walk.is_computed = matches!(starlight, ScriptValue::Computed),
+        }
+        let is_computed = walk.is_computed;
+        (layout.entries, layout.folders) = (walk.entries.by_key, walk.folders);
+        for (from, to) in config.get("redirects").map(ScriptValue::members).unwrap_or_default() {
+            if let Some(to) = to.text().or_else(|| to.text_of("destination")) {
+                layout.redirects.push((from.clone(), to.to_owned()));
+            }
+        }
+        if is_computed {
+            layout.problem(
+                &file,
+                "the sidebar is computed in part; pages that it does not name in so many words go without their group",
+            );
+        }
+        Some(layout)
     }
-    let parts: Vec<String> = stem(relative_path).unwrap_or(relative_path).split('/').map(slug).collect();
-    index_path(&parts.join("/"), &["index"])
+
+    fn address(&self, _root: &Root, relative_path: &str, front: &FrontMatter) -> String {
+        if let Some(slug) = front.slug() {
+            return index_path(slug.trim_matches('/'), &["index"]);
+        }
+        let parts: Vec<String> = stem(relative_path).unwrap_or(relative_path).split('/').map(slug).collect();
+        index_path(&parts.join("/"), &["index"])
+    }
+
+    fn reads_front_matter(&self) -> bool {
+        true
+    }
+
+    fn skips_path(&self, _root: &Root, relative_path: &str) -> Option<SkipReason> {
+        let is_partial = relative_path.rsplit('/').next().is_some_and(|name| name.starts_with('_'));
+        is_partial.then_some(SkipReason::Partial)
+    }
+
+    fn is_published(&self, _root: &Root, _relative_path: &str, front: &FrontMatter, _has: &HasFile<'_>) -> bool {
+        front.get("draft") != Some("true")
+    }
+
+    fn post_process(&self, _layout: &Layout, text: &str, page: &mut Page) {
+        front_links::add(text, page);
+    }
 }
 
 /// The page that a sidebar entry names. The entry is a path relative to the base path, without a language folder, and
@@ -116,67 +190,6 @@ pub(crate) fn entry_of_page(site: &Site, page: &str, like: &str) -> Option<Strin
     };
     let is_plain = !entry.contains(['"', '\'', '\\', '\n']);
     (is_plain && page_of_entry(site, &entry) == Some(page)).then_some(entry)
-}
-
-/// Reads the layout, if the folder has a configuration of Starlight.
-fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = SCRIPT_EXTENSIONS
-        .iter()
-        .map(|ending| from_config_folder(tree, home, &format!("astro.config.{ending}")))
-        .find(|file| has(file))?;
-    let mut modules = Modules::new(tree, has);
-    let config = modules.default_export(&file).map_or(ScriptValue::Computed, unwrapped);
-    // The call of `starlight` is read wherever it is, as the configuration around it may be computed.
-    let starlight = modules.argument_of(&file, "starlight").unwrap_or(ScriptValue::Computed);
-
-    let content = from_config_folder(tree, home, "src/content/docs");
-    let mut root = Root { folder: content, generator: Generator::Starlight, ..Root::default() };
-    for (name, locale) in starlight.get("locales").map(ScriptValue::members).unwrap_or_default() {
-        let language = locale.text_of("lang").unwrap_or(name).to_owned();
-        if name == "root" {
-            root.language = Some(language);
-        } else {
-            root.languages.push((name.clone(), language));
-        }
-    }
-    let languages: Vec<String> = root.languages.iter().map(|(name, _)| name.clone()).collect();
-    let pages = Root { folder: from_config_folder(tree, home, "src/pages"), kind: RootKind::Pages, ..Root::default() };
-    let mut layout = Layout::of(Generator::Starlight, home, vec![root, pages]);
-    layout.options.starlight = options(&config, &starlight, &languages);
-    // A Markdown plugin of the site may support `{#id}`.
-    let has_default_parser = !layout.options.starlight.has_custom_parser_plugins;
-    layout.anchors = if has_default_parser { AnchorStyle::Starlight } else { AnchorStyle::GithubSlugger };
-    let collections = COLLECTIONS
-        .iter()
-        .flat_map(|name| SCRIPT_EXTENSIONS.map(|ending| from_config_folder(tree, home, &format!("{name}.{ending}"))));
-    layout.options.starlight.addresses_computed = collections
-        .filter(|file| has(file))
-        .filter_map(|file| tree.text(&file))
-        .any(|text| text.contains("generateId"));
-    if layout.options.starlight.addresses_computed {
-        layout.problem(&file, "the addresses of pages are computed; they are taken to be those of their files");
-    }
-
-    let mut walk = Walk { entries: Entries::default(), folders: Vec::new(), languages: &languages, is_computed: false };
-    match starlight.get("sidebar") {
-        Some(ScriptValue::List(items)) => walk.items(items, &Groups::default(), Depth::of(MAX_DEPTH)),
-        Some(_) => walk.is_computed = true,
-        None => walk.is_computed = matches!(starlight, ScriptValue::Computed),
-    }
-    let is_computed = walk.is_computed;
-    (layout.entries, layout.folders) = (walk.entries.by_key, walk.folders);
-    for (from, to) in config.get("redirects").map(ScriptValue::members).unwrap_or_default() {
-        if let Some(to) = to.text().or_else(|| to.text_of("destination")) {
-            layout.redirects.push((from.clone(), to.to_owned()));
-        }
-    }
-    if is_computed {
-        layout.problem(
-            &file,
-            "the sidebar is computed in part; pages that it does not name in so many words go without their group",
-        );
-    }
-    Some(layout)
 }
 
 fn options(config: &ScriptValue, starlight: &ScriptValue, languages: &[String]) -> StarlightOptions {

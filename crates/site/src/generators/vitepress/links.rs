@@ -1,15 +1,15 @@
 //! Resolves and writes links in VitePress sites.
 
-use docent_markdown::{folder, is_markdown_page, joined, stem};
+use docent_markdown::{AnchorStyle, folder, is_markdown_page, joined, stem};
 
-use super::VitePressOptions;
+use super::{VitePress, VitePressOptions};
 use crate::follow::{
     LinkRequest, LinkSyntax, ParsedLink, encoded_with, has_markdown_ending, parts, relative_file_path, retargeted_link,
     suffix_of, with_dot_slash_like,
 };
-use crate::generators::Root;
 use crate::generators::by_names::{by_names, retargeted_link_by_names};
-use crate::layout::below;
+use crate::generators::{LinkRules, Root};
+use crate::layout::{Layout, below};
 use crate::model::{Site, Target};
 use crate::paths::{index_path, path_in};
 
@@ -30,90 +30,99 @@ struct Links<'s> {
     options: &'s VitePressOptions,
 }
 
-pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
-    let Some(links) = Links::of(site) else { return by_names(site, link) };
-    let Some(relative_path) = links.root.relative_path(link.from) else { return by_names(site, link) };
-    if site.address(link.from).is_none() && !link.is_absolute() {
-        // A relative link in an included file starts from the page that includes the file.
-        return Target::NotUnderstood;
-    }
-    if asset_ending(&link.path).is_some() {
-        return links.asset(link, relative_path);
-    }
-    if links.options.addresses_computed || matches!(link.path.rsplit('/').next(), Some("." | "..")) {
-        return Target::NotUnderstood;
-    }
-    if has_markdown_ending(&link.path) && link.syntax == LinkSyntax::Component {
-        return Target::NotUnderstood;
-    }
-    let rewritten = links.root.rewritten(relative_path);
-    let Some(name) = joined(if link.is_absolute() { "" } else { folder(&rewritten) }, &link.path) else {
-        return link.missing(None);
-    };
-    if link.syntax == LinkSyntax::Html {
-        return links.follow_html(link, &name);
-    }
-    links.page(link, &name).unwrap_or_else(|| match links.without_base(link, &name) {
-        Some(stripped) => links.page(link, stripped).unwrap_or_else(|| links.unresolved_target(link, stripped)),
-        None => links.unresolved_target(link, &name),
-    })
-}
-
-pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
-    let LinkRequest { from, to, anchor, like, syntax } = *wanted;
-    let Some(links) = Links::of(site).filter(|links| !links.options.addresses_computed) else {
-        return retargeted_link_by_names(site, wanted);
-    };
-    let (Some(relative_path), true) = (links.root.relative_path(from), site.address(from).is_some()) else {
-        return retargeted_link_by_names(site, wanted);
-    };
-    let (path, _) = parts(like);
-    let suffix = suffix_of(like, anchor);
-    let base = match (syntax, links.options.base.as_deref()) {
-        (LinkSyntax::Html, Some(base)) if !base.is_empty() && path.starts_with('/') => format!("/{base}"),
-        _ => links.base_prefix(path),
-    };
-    if site.address(to).is_none() {
-        let public = below(&links.root.folder, "public/x");
-        let public_path = to.strip_prefix(public.trim_end_matches('x'));
-        let path = match (public_path, links.root.relative_path(to)) {
-            (Some(public_path), _) => public_path,
-            (None, Some(relative_path)) if path.starts_with('/') => relative_path,
-            _ if path.is_empty() => return retargeted_link(&format!("x{like}"), from, to, anchor),
-            _ => return retargeted_link(like, from, to, anchor),
-        };
-        return format!("{base}/{}{suffix}", escaped(path));
-    }
-    if path.is_empty() && from == to && !like.is_empty() {
-        return suffix;
-    }
-    let target = links.stem(to);
-    let is_absolute = path.starts_with('/');
-    let ending = if syntax != LinkSyntax::Markdown && (has_markdown_ending(path) || path.is_empty()) {
-        ".html"
-    } else if has_markdown_ending(path) || path.is_empty() {
-        ".md"
-    } else if path.ends_with(".html") {
-        ".html"
-    } else if asset_ending(&target).is_some() {
-        // Without `.md`, the target would be treated as an asset.
-        ".md"
-    } else {
-        ""
-    };
-    // A link to the index of a folder is the folder with a trailing slash.
-    let is_folder = ending.is_empty() && index_path(&target, &["index"]) != target;
-    let target = if is_folder { target.trim_end_matches("index").to_owned() } else { format!("{target}{ending}") };
-    let written = match is_absolute {
-        true => format!("{base}/{target}"),
-        false => {
-            let way = relative_file_path(folder(&links.root.rewritten(relative_path)), &target);
-            // A name with a colon would be read as a scheme.
-            let is_dotted = way.is_empty() || target.rsplit('/').next().is_some_and(|name| name.contains(':'));
-            if is_dotted { format!("./{way}") } else { with_dot_slash_like(path, way) }
+impl LinkRules for VitePress {
+    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+        let Some(links) = Links::of(site) else { return by_names(site, link) };
+        let Some(relative_path) = links.root.relative_path(link.from) else { return by_names(site, link) };
+        if site.address(link.from).is_none() && !link.is_absolute() {
+            // A relative link in an included file starts from the page that includes the file.
+            return Target::NotUnderstood;
         }
-    };
-    format!("{}{suffix}", escaped(&written))
+        if asset_ending(&link.path).is_some() {
+            return links.asset(link, relative_path);
+        }
+        if links.options.addresses_computed || matches!(link.path.rsplit('/').next(), Some("." | "..")) {
+            return Target::NotUnderstood;
+        }
+        if has_markdown_ending(&link.path) && link.syntax == LinkSyntax::Component {
+            return Target::NotUnderstood;
+        }
+        let rewritten = links.root.rewritten(relative_path);
+        let Some(name) = joined(if link.is_absolute() { "" } else { folder(&rewritten) }, &link.path) else {
+            return link.missing(None);
+        };
+        if link.syntax == LinkSyntax::Html {
+            return links.follow_html(link, &name);
+        }
+        links.page(link, &name).unwrap_or_else(|| match links.without_base(link, &name) {
+            Some(stripped) => links.page(link, stripped).unwrap_or_else(|| links.unresolved_target(link, stripped)),
+            None => links.unresolved_target(link, &name),
+        })
+    }
+
+    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+        let LinkRequest { from, to, anchor, like, syntax } = *wanted;
+        let Some(links) = Links::of(site).filter(|links| !links.options.addresses_computed) else {
+            return retargeted_link_by_names(site, wanted);
+        };
+        let (Some(relative_path), true) = (links.root.relative_path(from), site.address(from).is_some()) else {
+            return retargeted_link_by_names(site, wanted);
+        };
+        let (path, _) = parts(like);
+        let suffix = suffix_of(like, anchor);
+        let base = match (syntax, links.options.base.as_deref()) {
+            (LinkSyntax::Html, Some(base)) if !base.is_empty() && path.starts_with('/') => format!("/{base}"),
+            _ => links.base_prefix(path),
+        };
+        if site.address(to).is_none() {
+            let public = below(&links.root.folder, "public/x");
+            let public_path = to.strip_prefix(public.trim_end_matches('x'));
+            let path = match (public_path, links.root.relative_path(to)) {
+                (Some(public_path), _) => public_path,
+                (None, Some(relative_path)) if path.starts_with('/') => relative_path,
+                _ if path.is_empty() => return retargeted_link(&format!("x{like}"), from, to, anchor),
+                _ => return retargeted_link(like, from, to, anchor),
+            };
+            return format!("{base}/{}{suffix}", escaped(path));
+        }
+        if path.is_empty() && from == to && !like.is_empty() {
+            return suffix;
+        }
+        let target = links.stem(to);
+        let is_absolute = path.starts_with('/');
+        let ending = if syntax != LinkSyntax::Markdown && (has_markdown_ending(path) || path.is_empty()) {
+            ".html"
+        } else if has_markdown_ending(path) || path.is_empty() {
+            ".md"
+        } else if path.ends_with(".html") {
+            ".html"
+        } else if asset_ending(&target).is_some() {
+            // Without `.md`, the target would be treated as an asset.
+            ".md"
+        } else {
+            ""
+        };
+        // A link to the index of a folder is the folder with a trailing slash.
+        let is_folder = ending.is_empty() && index_path(&target, &["index"]) != target;
+        let target = if is_folder { target.trim_end_matches("index").to_owned() } else { format!("{target}{ending}") };
+        let written = match is_absolute {
+            true => format!("{base}/{target}"),
+            false => {
+                let way = relative_file_path(folder(&links.root.rewritten(relative_path)), &target);
+                // A name with a colon would be read as a scheme.
+                let is_dotted = way.is_empty() || target.rsplit('/').next().is_some_and(|name| name.contains(':'));
+                if is_dotted { format!("./{way}") } else { with_dot_slash_like(path, way) }
+            }
+        };
+        format!("{}{suffix}", escaped(&written))
+    }
+
+    fn anchor(&self, layout: &Layout, written: String, syntax: LinkSyntax) -> String {
+        match layout.options.vitepress.slugs_anchors && syntax == LinkSyntax::Markdown {
+            true => AnchorStyle::VitePress.slug(&written),
+            false => written,
+        }
+    }
 }
 
 impl<'s> Links<'s> {

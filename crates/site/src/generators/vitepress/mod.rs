@@ -5,16 +5,17 @@
 
 mod links;
 
-use docent_markdown::{AnchorStyle, Depth, FrontMatter, regex, stem};
+use docent_markdown::{AnchorStyle, Depth, FrontMatter, Page, regex, stem};
 
 use super::modules::{Modules, SCRIPT_EXTENSIONS};
 use super::script::ScriptValue;
-use super::{Root, Rules, front_links};
-use crate::follow::{LinkSyntax, is_external};
+use super::{Root, Rules, excluded, front_links};
+use crate::follow::is_external;
 use crate::glob::Globs;
 use crate::groups::{self, Groups};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::paths::index_path;
+use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_config_folder, joined_in};
 
 /// Maximum nesting depth of a sidebar.
@@ -33,27 +34,102 @@ pub(crate) struct VitePressOptions {
     slugs_anchors: bool,
 }
 
-pub(super) const RULES: Rules =
-    Rules { hides, anchor, post_process: front_links::add, ..Rules::of(read, address, links::follow, links::write) };
+pub(super) struct VitePress;
 
-fn address(root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
-    let rewritten = root.rewritten(relative_path);
-    index_path(stem(&rewritten).unwrap_or(&rewritten), &["index"])
-}
+impl Rules for VitePress {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        let file = SCRIPT_EXTENSIONS
+            .iter()
+            .flat_map(|ending| [format!(".vitepress/config.{ending}"), format!(".vitepress/config/index.{ending}")])
+            .map(|name| from_config_folder(tree, home, &name))
+            .find(|file| has(file))?;
+        let mut modules = Modules::new(tree, has);
+        let config = modules.default_export(&file).map_or(ScriptValue::Computed, unwrapped);
+        let theme_option =
+            |config: &ScriptValue, name: &str| config.get("themeConfig").and_then(|theme| theme.get(name)).cloned();
 
-fn hides(_root: &Root, relative_path: &str) -> bool {
-    // A dynamic route: its pages are made at build time, one per value of its parameter.
-    let is_route = relative_path.split('[').skip(1).any(|rest| {
-        rest.split_once(']')
-            .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
-    });
-    is_route || !relative_path.ends_with(".md") || relative_path.split('/').rev().skip(1).any(|folder| folder == "dist")
-}
+        let source = config
+            .text_of("srcDir")
+            .and_then(|folder| joined_in(tree.root(), home, folder))
+            .unwrap_or_else(|| home.to_owned());
+        let excluded = config.get("srcExclude").map(ScriptValue::list).unwrap_or_default();
+        let rewrites = config.get("rewrites").map(rewrites).unwrap_or(Some(Vec::new()));
+        let mut root = Root {
+            folder: source.clone(),
+            generator: Generator::VitePress,
+            excluded: Globs::of(&file, excluded.iter().filter_map(ScriptValue::text)),
+            rewrites: rewrites.clone().unwrap_or_default(),
+            language: config.text_of("lang").map(str::to_owned),
+            ..Root::default()
+        };
 
-fn anchor(layout: &Layout, written: String, syntax: LinkSyntax) -> String {
-    match layout.options.vitepress.slugs_anchors && syntax == LinkSyntax::Markdown {
-        true => AnchorStyle::VitePress.slug(&written),
-        false => written,
+        let mut sidebars = vec![theme_option(&config, "sidebar")];
+        for (name, locale) in config.get("locales").map(ScriptValue::members).unwrap_or_default() {
+            let language = locale.text_of("lang");
+            sidebars.push(theme_option(locale, "sidebar"));
+            if name == "root" {
+                root.language = language.map(str::to_owned).or(root.language);
+            } else if !is_external(name) {
+                let name = name.trim_matches('/');
+                root.languages.push((name.to_owned(), language.unwrap_or(name).to_owned()));
+            }
+        }
+
+        let mut layout = Layout::of(Generator::VitePress, home, vec![root]);
+        layout.anchors = AnchorStyle::VitePress;
+        let has_markdown_option = |option: &str, names: &[&str]| {
+            let option = config.get("markdown").and_then(|markdown| markdown.get(option));
+            option.is_some_and(|option| names.iter().any(|name| option.get(name).is_some()))
+        };
+        layout.anchors_computed = has_markdown_option("anchor", &["slugify", "getTokensText"])
+            || has_markdown_option("attrs", &["leftDelimiter", "rightDelimiter", "disable", "allowedAttributes"]);
+        layout.options.vitepress = VitePressOptions {
+            base: match config.get("base") {
+                // An object that is spread into the configuration may set `base`.
+                None if config.get("...").is_some() => None,
+                None => Some(String::new()),
+                Some(base) => base.text().map(|base| base.trim_matches('/').to_owned()),
+            },
+            addresses_computed: rewrites.is_none(),
+            slugs_anchors: slugs_anchors(tree, home),
+            accepts_dead_links: config.get("ignoreDeadLinks").is_some_and(|option| !option.is("false")),
+        };
+        layout.snippets = vec![source];
+        let mut walk = Walk { entries: Entries::default(), is_computed: matches!(config, ScriptValue::Computed) };
+        for sidebar in sidebars.iter().flatten() {
+            walk.sidebar(sidebar);
+        }
+        layout.entries = walk.entries.by_key;
+        if walk.is_computed {
+            layout.problem(
+                &file,
+                "the sidebar is computed in part; pages that it does not name in so many words go without their group",
+            );
+        }
+        if rewrites.is_none() {
+            layout.problem(&file, "the rewrites are computed; pages are taken to be served where their files are");
+        }
+        Some(layout)
+    }
+
+    fn address(&self, root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
+        let rewritten = root.rewritten(relative_path);
+        index_path(stem(&rewritten).unwrap_or(&rewritten), &["index"])
+    }
+
+    fn skips_path(&self, _root: &Root, relative_path: &str) -> Option<SkipReason> {
+        // A dynamic route: its pages are made at build time, one per value of its parameter.
+        let is_route = relative_path.split('[').skip(1).any(|rest| {
+            rest.split_once(']').is_some_and(|(name, _)| {
+                !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            })
+        });
+        let is_built = relative_path.split('/').rev().skip(1).any(|folder| folder == "dist");
+        (is_route || is_built || !relative_path.ends_with(".md")).then(|| excluded(relative_path))
+    }
+
+    fn post_process(&self, _layout: &Layout, text: &str, page: &mut Page) {
+        front_links::add(text, page);
     }
 }
 
@@ -64,82 +140,6 @@ fn slugs_anchors(tree: &dyn Tree, home: &str) -> bool {
     let texts = [home, ""].map(|folder| tree.text(&from_config_folder(tree, folder, "package.json")));
     let found = texts.into_iter().flatten().find_map(|text| Some(NEEDED.captures(&text)?[1].to_owned()));
     found.is_some_and(|release| !release.trim_start_matches(['^', '~', '=', 'v', ' ']).starts_with(['0', '1']))
-}
-
-/// Reads the layout, if the folder has a configuration of VitePress.
-fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = SCRIPT_EXTENSIONS
-        .iter()
-        .flat_map(|ending| [format!(".vitepress/config.{ending}"), format!(".vitepress/config/index.{ending}")])
-        .map(|name| from_config_folder(tree, home, &name))
-        .find(|file| has(file))?;
-    let mut modules = Modules::new(tree, has);
-    let config = modules.default_export(&file).map_or(ScriptValue::Computed, unwrapped);
-    let theme_option =
-        |config: &ScriptValue, name: &str| config.get("themeConfig").and_then(|theme| theme.get(name)).cloned();
-
-    let source = config
-        .text_of("srcDir")
-        .and_then(|folder| joined_in(tree.root(), home, folder))
-        .unwrap_or_else(|| home.to_owned());
-    let excluded = config.get("srcExclude").map(ScriptValue::list).unwrap_or_default();
-    let rewrites = config.get("rewrites").map(rewrites).unwrap_or(Some(Vec::new()));
-    let mut root = Root {
-        folder: source.clone(),
-        generator: Generator::VitePress,
-        excluded: Globs::of(&file, excluded.iter().filter_map(ScriptValue::text)),
-        rewrites: rewrites.clone().unwrap_or_default(),
-        language: config.text_of("lang").map(str::to_owned),
-        ..Root::default()
-    };
-
-    let mut sidebars = vec![theme_option(&config, "sidebar")];
-    for (name, locale) in config.get("locales").map(ScriptValue::members).unwrap_or_default() {
-        let language = locale.text_of("lang");
-        sidebars.push(theme_option(locale, "sidebar"));
-        if name == "root" {
-            root.language = language.map(str::to_owned).or(root.language);
-        } else if !is_external(name) {
-            let name = name.trim_matches('/');
-            root.languages.push((name.to_owned(), language.unwrap_or(name).to_owned()));
-        }
-    }
-
-    let mut layout = Layout::of(Generator::VitePress, home, vec![root]);
-    layout.anchors = AnchorStyle::VitePress;
-    let has_markdown_option = |option: &str, names: &[&str]| {
-        let option = config.get("markdown").and_then(|markdown| markdown.get(option));
-        option.is_some_and(|option| names.iter().any(|name| option.get(name).is_some()))
-    };
-    layout.anchors_computed = has_markdown_option("anchor", &["slugify", "getTokensText"])
-        || has_markdown_option("attrs", &["leftDelimiter", "rightDelimiter", "disable", "allowedAttributes"]);
-    layout.options.vitepress = VitePressOptions {
-        base: match config.get("base") {
-            // An object that is spread into the configuration may set `base`.
-            None if config.get("...").is_some() => None,
-            None => Some(String::new()),
-            Some(base) => base.text().map(|base| base.trim_matches('/').to_owned()),
-        },
-        addresses_computed: rewrites.is_none(),
-        slugs_anchors: slugs_anchors(tree, home),
-        accepts_dead_links: config.get("ignoreDeadLinks").is_some_and(|option| !option.is("false")),
-    };
-    layout.snippets = vec![source];
-    let mut walk = Walk { entries: Entries::default(), is_computed: matches!(config, ScriptValue::Computed) };
-    for sidebar in sidebars.iter().flatten() {
-        walk.sidebar(sidebar);
-    }
-    layout.entries = walk.entries.by_key;
-    if walk.is_computed {
-        layout.problem(
-            &file,
-            "the sidebar is computed in part; pages that it does not name in so many words go without their group",
-        );
-    }
-    if rewrites.is_none() {
-        layout.problem(&file, "the rewrites are computed; pages are taken to be served where their files are");
-    }
-    Some(layout)
 }
 
 /// Rewrites as pairs of source and destination; `None` if one of them is computed or uses a custom pattern.
