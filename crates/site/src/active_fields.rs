@@ -9,6 +9,7 @@ use docent_markdown::{Code, Lines, Syntax, has_word, line_of, read_front_matter,
 
 use crate::generator::Generator;
 use crate::generators::hugo::config::of_toml;
+use crate::generators::{ALL, rules};
 use crate::inert::{is_inert_address, is_inert_text, scheme};
 
 /// Fields with the same harmless meaning in all generators that know them.
@@ -19,71 +20,6 @@ const COMMON: &str = "title description summary excerpt subtitle author author.n
     search pagefind sitemap groups public mode status beta deprecated new license copyright reading_time audience \
     difficulty product products owner reviewers seo.title seo.description seo.noindex authors[].name authors[].url \
     authors[].email";
-
-/// Fields by generator, beyond [`COMMON`]. `[]` is an item of a list, `*` any name, and behind `=` are the only inert
-/// values.
-const OF: [(Generator, &str); 12] = [
-    (
-        Generator::VitePress,
-        "titleTemplate layout=doc|home|page|false navbar sidebar aside outline outline[] outline.level outline.label \
-         lastUpdated editLink footer pageClass isHome prev prev.text prev.link next next.text next.link hero.name hero.text \
-         hero.tagline hero.image hero.image.src hero.image.alt hero.image.light hero.image.dark hero.image.width \
-         hero.image.height hero.actions[].theme hero.actions[].text hero.actions[].link hero.actions[].target \
-         hero.actions[].rel features[].icon features[].icon.src features[].icon.alt features[].icon.width \
-         features[].icon.height features[].icon.light features[].icon.dark features[].icon.wrap features[].title \
-         features[].details features[].link features[].linkText features[].rel features[].target",
-    ),
-    (
-        Generator::Docusaurus,
-        "title_meta sidebar_label sidebar_position sidebar_class_name sidebar_key sidebar_custom_props.* \
-         displayed_sidebar hide_title hide_table_of_contents toc_min_heading_level toc_max_heading_level pagination_label \
-         pagination_next pagination_prev parse_number_prefixes custom_edit_url last_update.date last_update.author \
-         authors[].name authors[].title authors[].url authors[].image_url authors[].email authors[].key author_title \
-         author_url author_image_url tags[].label tags[].permalink",
-    ),
-    (
-        Generator::Starlight,
-        "template=doc|splash editUrl lastUpdated tableOfContents tableOfContents.minHeadingLevel \
-         tableOfContents.maxHeadingLevel sidebar.label sidebar.order sidebar.hidden sidebar.badge sidebar.badge.text \
-         sidebar.badge.variant prev prev.link prev.label next next.link next.label banner.content hero.title hero.tagline \
-         hero.image.file hero.image.alt hero.image.dark hero.image.light hero.actions[].text hero.actions[].link \
-         hero.actions[].icon hero.actions[].variant",
-    ),
-    (
-        Generator::Mintlify,
-        "sidebarTitle iconType url openapi asyncapi api contentType deprecated hideFooterPagination hideApiMarker \
-         noindex timestamp boost related og:title og:description og:image og:url og:type twitter:title \
-         twitter:description twitter:image twitter:card twitter:site rss playground authMethod",
-    ),
-    (
-        Generator::MkDocs,
-        "hide hide[] nav_title search.exclude search.boost subtitle social.cards date.created date.updated readtime pin \
-         links[] links[].title slug show_root_toc_entry revision_date",
-    ),
-    (
-        Generator::Hugo,
-        "linkTitle linktitle type series expiryDate publishDate isCJKLanguage headless menuTitle menu menus menu.*.weight menu.*.name \
-         menu.*.identifier menu.*.parent menus.*.weight menus.*.name menus.*.parent sidebar.open sidebar.hide sidebar.exclude bookCollapseSection bookFlatSection \
-         bookHidden bookToc bookComments bookSearchExclude bookHref alwaysopen collapsibleMenu url simple_list no_list \
-         toc_hide hide_summary prev next breadcrumbs geekdocHidden geekdocCollapseSection geekdocNav \
-         featuredImage params.author params.description translationKey",
-    ),
-    (
-        Generator::Jekyll,
-        "parent grand_parent ancestor has_children has_toc nav_exclude nav_order nav_fold child_nav_order search_exclude \
-         last_modified_date redirect_from[] sitemap.exclude sitemap.lastmod sitemap.priority sitemap.changefreq sidebar \
-         folder",
-    ),
-    (Generator::Nextra, "sidebarTitle searchable asIndexPage"),
-    (Generator::Fumadocs, "full index sidebarTitle"),
-    (Generator::Sphinx, "orphan tocdepth myst.html_meta.description myst.html_meta.keywords html_meta.description"),
-    (
-        Generator::GitBook,
-        "layout.width layout.title.visible layout.description.visible layout.tableOfContents.visible \
-         layout.outline.visible layout.pagination.visible layout.metadata.visible coverY",
-    ),
-    (Generator::Docfx, "uid ms.date ms.author ms.topic ms.service ms.reviewer ms.custom _disableToc _disableAffix"),
-];
 
 /// The last parts of names whose values are addresses: these may begin with `http:`, `https:` or `mailto:`.
 const ADDRESSES: &str = "link url href src image thumbnail cover canonical canonical_url canonicalURL custom_edit_url editUrl redirect_to \
@@ -236,8 +172,10 @@ impl Found<'_> {
 /// Whether the lists hold a field and, where they name its values, this value.
 fn is_listed(generator: Generator, path: &str, value: &str) -> bool {
     // Where the generator is not known, it may be any.
-    let of = OF.iter().filter(|(of, _)| generator == Generator::Plain || *of == generator);
-    let mut listed = COMMON.split_whitespace().chain(of.flat_map(|(_, fields)| fields.split_whitespace()));
+    let any = ALL.into_iter().chain([Generator::Jekyll]);
+    let of = any.filter(|of| generator == Generator::Plain || *of == generator);
+    let of = of.flat_map(|of| rules(of).facts().inert_fields.split_whitespace());
+    let mut listed = COMMON.split_whitespace().chain(of);
     listed.any(|listed| {
         let (listed, values) = listed.split_once('=').map_or((listed, None), |(name, values)| (name, Some(values)));
         is_same_path(listed, path) && values.is_none_or(|values| values.split('|').any(|one| one == value))

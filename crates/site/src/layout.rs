@@ -16,7 +16,7 @@ use docent_markdown::{
 use serde::{Deserialize, Serialize};
 
 pub(crate) use crate::generator::Generator;
-use crate::generators::{LayoutOptions, Root, rules};
+use crate::generators::{Facts, LayoutOptions, Root, rules};
 use crate::openapi::description::Cache;
 use crate::openapi::operations::Operations;
 pub(crate) use crate::paths::below;
@@ -154,6 +154,10 @@ impl Layout {
         self.generator
     }
 
+    pub(crate) fn facts(&self) -> Facts {
+        rules(self.generator).facts()
+    }
+
     /// The place of a page's file. A path that the page itself chooses (a `slug`) is known only to
     /// [`crate::read_file()`].
     pub fn place(&self, file: &str) -> Place {
@@ -184,7 +188,7 @@ impl Layout {
             language: owned(front.language())
                 .or_else(|| entry.and_then(|entry| entry.language.clone()))
                 .or_else(|| root.language_of(file)),
-            listed: !rules(root.generator).is_partial(file)
+            listed: !root.is_partial(file)
                 && root.is_page(file)
                 && self.is_shown(file, &path)
                 && !front.is_excluded_from_listings(),
@@ -297,22 +301,9 @@ impl Layout {
         !self.anchors_computed
     }
 
-    /// Whether a page has an anchor. Ids have letter case, as browsers compare them, where the generator writes plain
-    /// pages in Markdown; elsewhere a script or the generator may find them in any case.
+    /// Whether a page has an anchor.
     pub fn has_anchor(&self, page: &Page, anchor: &str) -> bool {
-        let has_case = page.format.is_markdown()
-            && matches!(
-                self.generator,
-                Generator::Docusaurus
-                    | Generator::VitePress
-                    | Generator::MkDocs
-                    | Generator::MdBook
-                    | Generator::Starlight
-                    | Generator::Fumadocs
-                    | Generator::Nextra
-                    | Generator::Hugo
-                    | Generator::Jekyll
-            );
+        let has_case = page.format.is_markdown() && self.facts().anchors_have_case;
         if has_case { page.anchors().any(|known| known == anchor) } else { page.has_anchor(anchor) }
     }
 

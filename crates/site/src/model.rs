@@ -84,7 +84,7 @@ impl Site {
     pub fn read(tree: &dyn Tree) -> Self {
         let paths = tree.paths();
         let layout = Layout::read_paths(tree, &paths);
-        let reads_front_matter = rules(layout.generator()).reads_front_matter();
+        let reads_front_matter = layout.facts().reads_front_matter;
         let files: BTreeSet<String> = paths.into_iter().collect();
         let outside: BTreeSet<String> = tree.paths_outside().into_iter().collect();
         let has_any = |path: &str| files.contains(path) || outside.contains(path);
@@ -98,9 +98,7 @@ impl Site {
         };
         let served_outside =
             outside.iter().filter(is_served).map(|file| layout.place_of(file, &front_of(file)).site_path).collect();
-        // MkDocs skips a `README.md` beside an `index.md`, and overwrites the page `guide.md` with the index of the
-        // folder `guide/`.
-        let is_mkdocs = layout.generator() == Generator::MkDocs;
+        let index_replaces_page = layout.facts().index_replaces_page;
         let mut directories = BTreeSet::new();
         let (mut addresses, mut served, mut named) = (HashMap::new(), HashMap::<String, String>::new(), HashMap::new());
         let mut aliases = Vec::new();
@@ -127,7 +125,7 @@ impl Site {
             // If a folder has both an index and a README, the index is served.
             let is_beside = |taken: &str| stem(taken) == Some(folder(file));
             match served.get(&address) {
-                Some(taken) if is_mkdocs && is_beside(taken) => {
+                Some(taken) if index_replaces_page && is_beside(taken) => {
                     served.insert(address.clone(), file.clone());
                 }
                 Some(taken) if !is_readme(taken) || is_readme(file) => {}
@@ -135,7 +133,7 @@ impl Site {
             }
             addresses.insert(file.clone(), address);
         }
-        if is_mkdocs {
+        if index_replaces_page {
             addresses.retain(|file, address| !is_readme(file) || served.get(address) == Some(file));
         }
         let labels = labels(tree, rules(layout.generator()), addresses.keys());
@@ -172,7 +170,7 @@ impl Site {
 
     /// Whether front matter is stripped from a page. If not, readers see it as text.
     pub fn takes_front_matter(&self) -> bool {
-        rules(self.generator()).strips_front_matter()
+        self.layout.facts().strips_front_matter
     }
 
     /// Parses a page; its headings get the anchors that this site generates.

@@ -6,18 +6,6 @@ use crate::generator::Generator;
 use crate::layout::Layout;
 use crate::paths::path_in;
 
-/// Folders of templates, themes and data, by generator, relative to the folder of its configuration.
-const FOLDERS: [(Generator, &[&str]); 8] = [
-    (Generator::Hugo, &["layouts", "archetypes", "themes", "data", "i18n", "config", "_vendor"]),
-    (Generator::MkDocs, &["overrides", "theme", "hooks"]),
-    (Generator::MdBook, &["theme"]),
-    (Generator::Docfx, &["templates"]),
-    (Generator::Docusaurus, &["plugins", "src/theme"]),
-    (Generator::Antora, &["supplemental-ui", "supplemental_ui", "ui-bundle", "ui"]),
-    (Generator::Sphinx, &["_ext", "_themes", "_theme"]),
-    (Generator::Starlight, &["src/layouts", "src/components"]),
-];
-
 /// Folders of templates and data that may be anywhere in a site.
 const ANYWHERE: [&str; 5] = ["_includes", "_layouts", "_plugins", "_data", "_templates"];
 
@@ -35,36 +23,16 @@ pub fn is_program(layout: &Layout, file: &str) -> bool {
 }
 
 fn is_among_templates(layout: &Layout, file: &str) -> bool {
-    let generator = layout.generator();
-    // These do not read the folders that may be anywhere.
-    let is_of_scripts = matches!(
-        generator,
-        Generator::Docusaurus
-            | Generator::Mintlify
-            | Generator::VitePress
-            | Generator::Starlight
-            | Generator::Nextra
-            | Generator::Fumadocs
-    );
+    let facts = layout.facts();
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
     let is_picture = PICTURES.iter().any(|picture| ending.eq_ignore_ascii_case(picture));
     let is_below = |folder: &&str| path_in(folder, path_in(layout.home(), file).unwrap_or(file)).is_some();
-    let folders = FOLDERS.iter().find(|(of, _)| *of == generator).map_or(&[][..], |(_, folders)| folders);
+    let folders = facts.program_folders;
     // Templates of Hugo may have the ending of a picture.
-    (generator == Generator::Hugo && folders.iter().take(2).any(is_below))
-        || reads_as_template(generator, ending)
+    (layout.generator() == Generator::Hugo && folders.iter().take(2).any(is_below))
+        || facts.template_extensions.iter().any(|extension| ending.eq_ignore_ascii_case(extension))
         || (!is_picture && folders.iter().any(is_below))
-        || (!is_picture && !is_of_scripts && file.split('/').any(|part| ANYWHERE.contains(&part)))
-}
-
-/// Whether a generator expands templates in pages of a format that is judged without templates.
-fn reads_as_template(generator: Generator, ending: &str) -> bool {
-    let formats: &[&str] = match generator {
-        Generator::Hugo => &["rst", "adoc", "asciidoc", "ad", "org", "html", "htm", "pandoc", "pdc"],
-        Generator::Jekyll => &["rst", "adoc", "asciidoc", "textile"],
-        _ => &[],
-    };
-    formats.iter().any(|format| ending.eq_ignore_ascii_case(format))
+        || (!is_picture && facts.has_template_folders && file.split('/').any(|part| ANYWHERE.contains(&part)))
 }
 
 /// A name in lower case is a page where a generator serves it: sites have pages on agents and skills.

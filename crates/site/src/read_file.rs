@@ -10,7 +10,7 @@ use docent_markdown::{
 };
 
 use crate::include::{self, Expanded};
-use crate::layout::{Generator, Layout, Place};
+use crate::layout::{Layout, Place};
 use crate::openapi;
 use crate::skip_reason::SkipReason;
 use crate::tree::Tree;
@@ -90,12 +90,8 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
     };
     let has_markdown = is_markdown || notebook.is_some();
     let body = if has_markdown { docent_markdown::front_matter_end(text) } else { 0 };
-    let attribute_lists = match layout.generator() {
-        Generator::MkDocs | Generator::Plain | Generator::Jekyll if Format::of(file) == Format::Markdown => {
-            AttributeLists::Enabled
-        }
-        _ => AttributeLists::Disabled,
-    };
+    let has_lists = Format::of(file) == Format::Markdown && layout.facts().reads_attribute_lists;
+    let attribute_lists = if has_lists { AttributeLists::Enabled } else { AttributeLists::Disabled };
     let origin = |line: usize| match &notebook {
         Some((lines, _)) => lines.get(line.saturating_sub(1)).or(lines.last()).copied().unwrap_or(1),
         None => expanded.as_ref().map_or(line, |expanded| expanded.composed.origin(line)),
@@ -162,7 +158,7 @@ fn format_of(layout: &Layout, file: &str, body: &str) -> Format {
         // The format of the cells.
         return Format::Markdown;
     }
-    if own != Format::Markdown || !layout.reads_markdown_as_mdx() {
+    if own != Format::Markdown || !layout.facts().reads_markdown_as_mdx {
         return own;
     }
     let is_mdx = body.lines().any(|line| {

@@ -5,9 +5,9 @@
 use docent_markdown::{Format, Lines, is_agents_file, is_for_editors, is_markup, is_page, read_front_matter, text_of};
 
 use crate::generators::configured::is_configuration;
-use crate::generators::{self, rules};
+use crate::generators::rules;
 use crate::glob::Globs;
-use crate::layout::{Generator, Layout};
+use crate::layout::Layout;
 use crate::read_file::read_file;
 use crate::skip_reason::SkipReason;
 use crate::tree::Tree;
@@ -77,14 +77,14 @@ impl Layout {
             return Some(SkipReason::Excluded);
         }
         if root.included.as_ref().is_some_and(|included| !included.is_match(inside)) {
-            return Some(match root.generator {
+            return Some(match () {
                 _ if is_configuration(file) => SkipReason::Configuration,
-                Generator::GitBook | Generator::MdBook => SkipReason::NotInNavigation,
+                _ if rules.summary(self).is_some() => SkipReason::NotInNavigation,
                 _ if is_for_editors(file) => SkipReason::ForEditors,
                 _ => SkipReason::Excluded,
             });
         }
-        rules.is_partial(file).then_some(SkipReason::Partial)
+        root.is_partial(file).then_some(SkipReason::Partial)
     }
 
     /// Why a file makes no page that readers can find. `None` for a file that makes one, and for a file in no
@@ -138,7 +138,7 @@ impl Layout {
         let of_home = |file: &&str| {
             let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
             let folder = folder.strip_prefix(self.home.as_str()).unwrap_or(folder).trim_start_matches('/');
-            generators::is_main_configuration(self.generator, folder, name)
+            (self.facts().is_main_configuration)(folder, name)
         };
         let files = Self::files(paths.iter().chain(&outside).map(String::as_str));
         let ignoring = paths.iter().chain(&outside).map(String::as_str);

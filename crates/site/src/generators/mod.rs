@@ -30,7 +30,7 @@ pub(crate) mod vitepress;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use docent_markdown::{AdocAttributes, AnchorStyle, Format, FrontMatter, Page, is_markdown, is_partial};
+use docent_markdown::{ActiveTokens, AdocAttributes, AnchorStyle, Format, FrontMatter, Page, is_markdown};
 
 use crate::follow::{LinkRequest, LinkSyntax, ParsedLink};
 use crate::glob::Globs;
@@ -122,9 +122,69 @@ type HasFile<'a> = dyn Fn(&str) -> bool + 'a;
 /// The bytes of a file, read on demand.
 type FileBytes<'a> = dyn Fn() -> Vec<u8> + 'a;
 
+/// What is fixed about a generator, whatever its sites configure.
+pub(crate) struct Facts {
+    /// Whether a file is the main configuration. The folder is relative to that of the site.
+    pub(crate) is_main_configuration: fn(folder: &str, name: &str) -> bool,
+    /// Whether front matter may set the address of a page, so that all of it has to be read to know the site.
+    pub(crate) reads_front_matter: bool,
+    /// Whether front matter is removed from pages. Otherwise, readers see it as text.
+    pub(crate) strips_front_matter: bool,
+    /// Whether a file may be a partial, which other pages include, judged by its name.
+    pub(crate) has_partials: bool,
+    /// Whether ids on plain pages in Markdown have letter case, as browsers compare them. Elsewhere, a script or the
+    /// generator may find them in any case.
+    pub(crate) anchors_have_case: bool,
+    /// Whether pages that look like MDX are read as MDX, whatever their extension.
+    pub(crate) reads_markdown_as_mdx: bool,
+    /// Whether `{: #id }` behind an element of Markdown sets its attributes.
+    pub(crate) reads_attribute_lists: bool,
+    /// Whether a `README.md` beside an `index.md` is skipped, and the page `guide.md` overwritten with the index of the
+    /// folder `guide/`.
+    pub(crate) index_replaces_page: bool,
+    /// The folder in which pages for the operations of an API are served, if it is always the same.
+    pub(crate) api_folder: Option<&'static str>,
+    /// Inert fields of front matter, beyond those that all generators have in common. `[]` is an item of a list, `*` any
+    /// name, and behind `=` are the only inert values.
+    pub(crate) inert_fields: &'static str,
+    /// Components that every site has, and that lay out words.
+    pub(crate) components: &'static str,
+    /// What is acted on in Markdown.
+    pub(crate) active_tokens: ActiveTokens,
+    /// Folders of templates, themes and data, relative to the folder of the configuration.
+    pub(crate) program_folders: &'static [&'static str],
+    /// Whether folders of templates and data may be anywhere in a site.
+    pub(crate) has_template_folders: bool,
+    /// Extensions of pages that are expanded as templates but judged without templates.
+    pub(crate) template_extensions: &'static [&'static str],
+}
+
+impl Facts {
+    /// What most generators have in common.
+    const USUAL: Self = Self {
+        is_main_configuration: |_, _| false,
+        reads_front_matter: false,
+        strips_front_matter: true,
+        has_partials: true,
+        anchors_have_case: true,
+        reads_markdown_as_mdx: false,
+        reads_attribute_lists: false,
+        index_replaces_page: false,
+        api_folder: None,
+        inert_fields: "",
+        components: "",
+        active_tokens: ActiveTokens::GENERAL,
+        program_folders: &[],
+        has_template_folders: true,
+        template_extensions: &[],
+    };
+}
+
 /// How one generator reads a tree: its configuration, which files are its pages, and where it serves them. What has a
 /// default is so for most generators.
 pub(crate) trait Rules: LinkRules {
+    fn facts(&self) -> Facts;
+
     /// Reads the layout of a tree that this generator builds, from its configuration in the folder `home`. `has` tells
     /// whether the tree has a file that [`Layout::files`] names.
     fn read(&self, tree: &dyn Tree, home: &str, has: &HasFile<'_>) -> Option<Layout>;
@@ -146,19 +206,9 @@ pub(crate) trait Rules: LinkRules {
         &[]
     }
 
-    /// Whether front matter may set the address of a page, so that all of it has to be read to know the site.
-    fn reads_front_matter(&self) -> bool {
-        false
-    }
-
     /// Reads the front matter that the address of a page depends on, where not all front matter is read.
     fn read_front_matter(&self, _root: &Root, _relative_path: &str, _bytes: &FileBytes<'_>) -> Option<FrontMatter> {
         None
-    }
-
-    /// Whether the generator removes front matter from pages. Otherwise, readers see it as text.
-    fn strips_front_matter(&self) -> bool {
-        true
     }
 
     /// Whether files of a format become pages.
@@ -174,11 +224,6 @@ pub(crate) trait Rules: LinkRules {
     /// Why the options exclude a file of the site from its pages, if they do.
     fn skips(&self, _layout: &Layout, _file: &str) -> Option<SkipReason> {
         None
-    }
-
-    /// Whether a file is a partial, which other pages include, judged by its name.
-    fn is_partial(&self, file: &str) -> bool {
-        is_partial(file)
     }
 
     /// Whether a file in the folder of a root is a page of the published site; drafts are not. `has` tells whether a
@@ -324,30 +369,9 @@ pub(crate) fn rules(generator: Generator) -> &'static dyn Rules {
     }
 }
 
-/// Whether a file is the main configuration of a generator; `folder` is relative to the folder of the site.
-pub(crate) fn is_main_configuration(generator: Generator, folder: &str, name: &str) -> bool {
-    let script = |stem: &str| {
-        name.strip_prefix(stem)
-            .and_then(|rest| rest.strip_prefix('.'))
-            .is_some_and(|ending| SCRIPT_EXTENSIONS.contains(&ending))
-    };
-    match generator {
-        Generator::Plain => false,
-        Generator::Mintlify => docent_markdown::folder(name).is_empty() && ["docs.json", "mint.json"].contains(&name),
-        Generator::Docusaurus => script("docusaurus.config"),
-        Generator::VitePress => folder == ".vitepress" && script("config"),
-        Generator::MkDocs => mkdocs::is_file(name),
-        Generator::MdBook => name == "book.toml",
-        Generator::Starlight => script("astro.config") || script("src/content.config"),
-        Generator::Fumadocs => script("source.config"),
-        Generator::Nextra => script("next.config"),
-        Generator::Hugo => hugo::config::is_file(folder, name),
-        Generator::Sphinx => sphinx::is_file(folder, name),
-        Generator::GitBook => [".gitbook.yaml", "book.json", "book.js"].contains(&name),
-        Generator::Docfx => name == "docfx.json",
-        Generator::Antora => name == "antora.yml",
-        Generator::Jekyll => jekyll::config::is_file(folder, name),
-    }
+/// Whether a file is a script with this name and any extension of one.
+fn is_script(name: &str, stem: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(own, ending)| own == stem && SCRIPT_EXTENSIONS.contains(&ending))
 }
 
 pub(crate) use docent_markdown::yaml;

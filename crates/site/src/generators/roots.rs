@@ -1,6 +1,6 @@
 //! Which files of a folder are pages, and by which rules a file's name becomes the path it is served at.
 
-use docent_markdown::{Format, FrontMatter, stem};
+use docent_markdown::{Format, FrontMatter, is_partial, stem};
 
 use super::{Root, RootKind, docusaurus, rules};
 use crate::generator::Generator;
@@ -48,6 +48,11 @@ impl Root {
             && !relative_path.split('/').any(|part| part == "node_modules")
             && !self.excluded.is_match(relative_path)
             && self.included.as_ref().is_none_or(|included| included.is_match(relative_path))
+    }
+
+    /// Whether a file is a partial, which other pages include, judged by its name.
+    pub(crate) fn is_partial(&self, file: &str) -> bool {
+        rules(self.generator).facts().has_partials && is_partial(file)
     }
 
     /// The path a page is served at, taking its front matter into account.

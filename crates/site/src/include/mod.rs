@@ -673,12 +673,5 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-impl Layout {
-    /// Whether this site reads pages that look like MDX as MDX, whatever their extension.
-    pub(crate) fn reads_markdown_as_mdx(&self) -> bool {
-        matches!(self.generator(), Generator::Docusaurus | Generator::Mintlify | Generator::Nextra)
-    }
-}
-
 #[cfg(test)]
 mod tests;

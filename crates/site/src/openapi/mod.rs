@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 
 use docent_markdown::{Format, Lines, Problem, is_page, joined, parse_as, slug};
 
-use crate::layout::{Generator, Layout, Place};
+use crate::layout::{Layout, Place};
 use crate::read_file::{FileRead, SitePage, title_from};
 use crate::tree::Tree;
 pub(crate) use description::METHODS;
@@ -130,11 +130,9 @@ fn place(
     rendered: &RenderedPage,
     taken: &mut HashMap<String, usize>,
 ) -> Place {
-    let folder = match (entry.and_then(|entry| entry.directory.as_deref()), layout.generator()) {
-        (Some(directory), _) => directory.trim_matches('/').to_owned(),
-        (None, Generator::Mintlify) => "api-reference".to_owned(),
-        (None, _) => layout.path_below(file),
-    };
+    let directory = entry.and_then(|entry| entry.directory.as_deref()).map(|directory| directory.trim_matches('/'));
+    let folder = directory.or(layout.facts().api_folder);
+    let folder = folder.map_or_else(|| layout.path_below(file), str::to_owned);
     let parts = [folder.as_str(), &slug(operation.tag.unwrap_or_default()), &slug(&rendered.title)];
     let path = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
     let mut site_path = path.clone();

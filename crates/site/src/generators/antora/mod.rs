@@ -23,7 +23,7 @@ use resources::{ResolvedResource, Resource, ResourceId};
 pub(crate) use config::is_file;
 
 use super::browser::Browser;
-use super::{FileBytes, LinkRules, Root, Rules, excluded};
+use super::{Facts, FileBytes, LinkRules, Root, Rules, excluded};
 use crate::follow::{LinkRequest, LinkSyntax, ParsedLink, encoded, relative, relative_path, suffix_of};
 use crate::layout::Layout;
 use crate::model::{Site, Target};
@@ -73,6 +73,16 @@ pub(crate) type Module = (Arc<AntoraOptions>, usize, String);
 pub(super) struct Antora;
 
 impl Rules for Antora {
+    fn facts(&self) -> Facts {
+        Facts {
+            is_main_configuration: |_, name| name == "antora.yml",
+            strips_front_matter: false,
+            anchors_have_case: false,
+            program_folders: &["supplemental-ui", "supplemental_ui", "ui-bundle", "ui"],
+            ..Facts::USUAL
+        }
+    }
+
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
         let paths: Vec<String> =
             tree.paths().into_iter().chain(tree.paths_outside()).filter(|path| is_file(path) && has(path)).collect();
@@ -83,10 +93,6 @@ impl Rules for Antora {
 
     fn read_front_matter(&self, _root: &Root, _relative_path: &str, bytes: &FileBytes<'_>) -> Option<FrontMatter> {
         Some(adoc_header(&text_of(&bytes())))
-    }
-
-    fn strips_front_matter(&self) -> bool {
-        false
     }
 
     fn reads(&self, format: Format) -> bool {

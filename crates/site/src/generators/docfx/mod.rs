@@ -7,7 +7,7 @@ use std::sync::Arc;
 use docent_markdown::{AnchorStyle, FrontMatter, folder, joined, regex};
 
 use super::script::{ScriptValue, value_at};
-use super::{Root, RootOptions, Rules};
+use super::{Facts, Root, RootOptions, Rules};
 use crate::glob::{Globs, Letters};
 use crate::layout::{Generator, Layout, below};
 use crate::paths::{index_path, path_of_url};
@@ -69,6 +69,19 @@ impl Content {
 pub(super) struct Docfx;
 
 impl Rules for Docfx {
+    fn facts(&self) -> Facts {
+        Facts {
+            is_main_configuration: |_, name| name == CONFIG_FILE,
+            reads_front_matter: true,
+            // A leading underscore does not mark a partial.
+            has_partials: false,
+            anchors_have_case: false,
+            inert_fields: "uid ms.date ms.author ms.topic ms.service ms.reviewer ms.custom _disableToc _disableAffix",
+            program_folders: &["templates"],
+            ..Facts::USUAL
+        }
+    }
+
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
         let file = from_config_folder(tree, home, CONFIG_FILE);
         let mut layout = read(tree, home, &file, &tree.text(&file).filter(|_| has(&file))?)?;
@@ -96,10 +109,6 @@ impl Rules for Docfx {
         index_path(stem, &["index"])
     }
 
-    fn reads_front_matter(&self) -> bool {
-        true
-    }
-
     fn skips_path(&self, root: &Root, relative_path: &str) -> Option<SkipReason> {
         let name = relative_path.rsplit('/').next().unwrap_or(relative_path).to_ascii_lowercase();
         let file = below(&root.folder, relative_path);
@@ -111,11 +120,6 @@ impl Rules for Docfx {
                 content.is_some_and(|content| content.place(&file).is_none()).then_some(SkipReason::Excluded)
             }
         }
-    }
-
-    /// A leading underscore does not mark a partial.
-    fn is_partial(&self, _file: &str) -> bool {
-        false
     }
 }
 

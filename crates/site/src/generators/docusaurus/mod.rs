@@ -13,7 +13,7 @@ use super::roots::id_key;
 use super::script::ScriptValue;
 use super::vitepress::unwrapped;
 use super::yaml::{self, Yaml};
-use super::{Root, RootKind, RootOptions, Rules};
+use super::{Facts, Root, RootKind, RootOptions, Rules, is_script};
 use crate::glob::Globs;
 use crate::groups::{self, Groups};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
@@ -39,6 +39,24 @@ pub(crate) fn is_category(name: &str) -> bool {
 pub(super) struct Docusaurus;
 
 impl Rules for Docusaurus {
+    fn facts(&self) -> Facts {
+        Facts {
+            is_main_configuration: |_, name| is_script(name, "docusaurus.config"),
+            reads_front_matter: true,
+            reads_markdown_as_mdx: true,
+            has_template_folders: false,
+            inert_fields: "\
+                title_meta sidebar_label sidebar_position sidebar_class_name sidebar_key sidebar_custom_props.* \
+                displayed_sidebar hide_title hide_table_of_contents toc_min_heading_level toc_max_heading_level \
+                pagination_label pagination_next pagination_prev parse_number_prefixes custom_edit_url \
+                last_update.date last_update.author authors[].name authors[].title authors[].url authors[].image_url \
+                authors[].email authors[].key author_title author_url author_image_url tags[].label tags[].permalink",
+            components: "Fragment",
+            program_folders: &["plugins", "src/theme"],
+            ..Facts::USUAL
+        }
+    }
+
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
         let file = SCRIPT_EXTENSIONS
             .iter()
@@ -78,10 +96,6 @@ impl Rules for Docusaurus {
 
     fn address(&self, root: &Root, relative_path: &str, front: &FrontMatter) -> String {
         addresses::address(root, relative_path, front)
-    }
-
-    fn reads_front_matter(&self) -> bool {
-        true
     }
 
     fn is_published(&self, root: &Root, relative_path: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {

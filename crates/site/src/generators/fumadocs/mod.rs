@@ -9,7 +9,7 @@ use super::modules::{Modules, SCRIPT_EXTENSIONS};
 use super::next::config::Languages;
 use super::next::{self, config};
 use super::script::{ScriptValue, value_at};
-use super::{LinkRules, Root, Rules};
+use super::{Facts, LinkRules, Root, Rules, is_script};
 use crate::follow::{LinkRequest, LinkSyntax, ParsedLink, has_page_ending};
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
@@ -34,6 +34,16 @@ fn is_of_loader(folder: &str, stem: &str) -> bool {
 pub(super) struct Fumadocs;
 
 impl Rules for Fumadocs {
+    fn facts(&self) -> Facts {
+        Facts {
+            is_main_configuration: |_, name| is_script(name, "source.config"),
+            has_template_folders: false,
+            inert_fields: "full index sidebarTitle",
+            components: "Accordion Accordions Callout Card Cards Step Steps Tab Tabs",
+            ..Facts::USUAL
+        }
+    }
+
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
         let script = |name: &str| {
             SCRIPT_EXTENSIONS

@@ -4,13 +4,13 @@
 
 mod links;
 
-use docent_markdown::{AnchorStyle, FrontMatter, joined};
+use docent_markdown::{ActiveTokens, AnchorStyle, FrontMatter, joined};
 
 use super::mdbook::{chapters, links_of_summary};
 use super::modules::Modules;
 use super::script::ScriptValue;
 use super::yaml::{self, Yaml};
-use super::{Root, Rules};
+use super::{Facts, Root, Rules};
 use crate::follow::{parts, relative_path};
 use crate::glob::Globs;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
@@ -55,6 +55,18 @@ pub(crate) struct GitBookOptions {
 pub(super) struct GitBook;
 
 impl Rules for GitBook {
+    fn facts(&self) -> Facts {
+        Facts {
+            is_main_configuration: |_, name| [".gitbook.yaml", "book.json", "book.js"].contains(&name),
+            anchors_have_case: false,
+            inert_fields: "\
+                layout.width layout.title.visible layout.description.visible layout.tableOfContents.visible \
+                layout.outline.visible layout.pagination.visible layout.metadata.visible coverY",
+            active_tokens: ActiveTokens { templates_in_code: true, ..ActiveTokens::GENERAL },
+            ..Facts::USUAL
+        }
+    }
+
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
         let file = from_config_folder(tree, home, HOSTED_CONFIG);
         let script = BOOK_FILES.iter().map(|name| from_config_folder(tree, home, name)).find(|file| has(file));

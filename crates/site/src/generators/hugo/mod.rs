@@ -9,10 +9,10 @@ mod tests;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use docent_markdown::{AnchorStyle, FrontMatter, Page, regex};
+use docent_markdown::{ActiveTokens, AnchorStyle, FrontMatter, Page, Templates, regex};
 
 use super::yaml::Yaml;
-use super::{Root, RootOptions, Rules, released};
+use super::{Facts, Root, RootOptions, Rules, released};
 use crate::layout::{Generator, Layout};
 use crate::paths::{path_in, path_of_url};
 use crate::skip_reason::SkipReason;
@@ -71,6 +71,31 @@ enum UglyUrls {
 pub(super) struct Hugo;
 
 impl Rules for Hugo {
+    fn facts(&self) -> Facts {
+        Facts {
+            is_main_configuration: config::is_file,
+            reads_front_matter: true,
+            // `_index.md` is the page of its folder.
+            has_partials: false,
+            inert_fields: "\
+                linkTitle linktitle type series expiryDate publishDate isCJKLanguage headless menuTitle menu menus \
+                menu.*.weight menu.*.name menu.*.identifier menu.*.parent menus.*.weight menus.*.name menus.*.parent \
+                sidebar.open sidebar.hide sidebar.exclude bookCollapseSection bookFlatSection bookHidden bookToc \
+                bookComments bookSearchExclude bookHref alwaysopen collapsibleMenu url simple_list no_list toc_hide \
+                hide_summary prev next breadcrumbs geekdocHidden geekdocCollapseSection geekdocNav featuredImage \
+                params.author params.description translationKey",
+            active_tokens: ActiveTokens {
+                templates: Templates::Shortcodes,
+                templates_in_code: true,
+                attribute_lists: true,
+                ..ActiveTokens::GENERAL
+            },
+            program_folders: &["layouts", "archetypes", "themes", "data", "i18n", "config", "_vendor"],
+            template_extensions: &["rst", "adoc", "asciidoc", "ad", "org", "html", "htm", "pandoc", "pdc"],
+            ..Facts::USUAL
+        }
+    }
+
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
         let read = config::read(tree, home, has)?;
         let config = &read.config;
@@ -174,10 +199,6 @@ impl Rules for Hugo {
         address::of(root, relative_path, front)
     }
 
-    fn reads_front_matter(&self) -> bool {
-        true
-    }
-
     fn skips_path(&self, root: &Root, relative_path: &str) -> Option<SkipReason> {
         address::is_resource(root, relative_path).then_some(SkipReason::Partial)
     }
@@ -199,11 +220,6 @@ impl Rules for Hugo {
 
     fn alias(&self, root: &Root, file: &str, address: &str) -> Option<(&'static str, String)> {
         Some(("aliases", address::alias(root, file, address)?))
-    }
-
-    /// `_index.md` is the page of its folder, not a partial.
-    fn is_partial(&self, _file: &str) -> bool {
-        false
     }
 
     fn post_process(&self, _layout: &Layout, text: &str, page: &mut Page) {

@@ -15,12 +15,14 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use docent_markdown::{AnchorStyle, FrontMatter, Lines, Syntax, folder, is_markdown, read_front_matter, text_of};
+use docent_markdown::{
+    ActiveTokens, AnchorStyle, FrontMatter, Lines, Syntax, folder, is_markdown, read_front_matter, text_of,
+};
 
 use self::address::{FileKind, ServedPath};
 use self::config::{Defaults, Filter, Plugins};
 use super::yaml::Yaml;
-use super::{Root, RootOptions, Rules};
+use super::{Facts, Root, RootOptions, Rules};
 use crate::layout::{Generator, Layout, below};
 use crate::model::Site;
 use crate::skip_reason::SkipReason;
@@ -102,6 +104,23 @@ impl JekyllSettings {
 pub(super) struct Jekyll;
 
 impl Rules for Jekyll {
+    fn facts(&self) -> Facts {
+        Facts {
+            is_main_configuration: config::is_file,
+            reads_front_matter: true,
+            // A leading underscore marks the folders of collections.
+            has_partials: false,
+            reads_attribute_lists: true,
+            inert_fields: "\
+                parent grand_parent ancestor has_children has_toc nav_exclude nav_order nav_fold child_nav_order \
+                search_exclude last_modified_date redirect_from[] sitemap.exclude sitemap.lastmod sitemap.priority \
+                sitemap.changefreq sidebar folder",
+            active_tokens: ActiveTokens { attribute_lists: true, templates_in_code: true, ..ActiveTokens::GENERAL },
+            template_extensions: &["rst", "adoc", "asciidoc", "textile"],
+            ..Facts::USUAL
+        }
+    }
+
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
         let read = config::read(tree, home, has)?;
         let config = &read.config;
@@ -159,10 +178,6 @@ impl Rules for Jekyll {
             .map_or_else(|| below(&root.base_path, relative_path), |served_path| served_path.path)
     }
 
-    fn reads_front_matter(&self) -> bool {
-        true
-    }
-
     fn skips_path(&self, root: &Root, relative_path: &str) -> Option<SkipReason> {
         let settings = root.options.jekyll.as_deref()?;
         let path = below(&root.base_path, relative_path);
@@ -209,11 +224,6 @@ impl Rules for Jekyll {
         let reads = root.options.jekyll.as_deref().is_some_and(|settings| settings.plugins.redirect_from);
         let from = if reads { front.list("redirect_from") } else { Vec::new() };
         from.into_iter().map(|from| from.trim().trim_matches('/').to_owned()).collect()
-    }
-
-    /// A leading underscore marks the folders of collections, not partials.
-    fn is_partial(&self, _file: &str) -> bool {
-        false
     }
 }
 

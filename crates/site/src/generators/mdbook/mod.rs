@@ -1,11 +1,12 @@
 //! mdBook books, configured in `book.toml`, with a `SUMMARY.md` that lists every page.
 
 use docent_markdown::{
-    AnchorStyle, Format, FrontMatter, LinkKind, folder, is_markdown, is_markdown_page, parse_as, regex,
+    ActiveTokens, AnchorStyle, Format, FrontMatter, LinkKind, Templates, folder, is_markdown, is_markdown_page,
+    parse_as, regex,
 };
 
 use super::browser::Browser;
-use super::{LinkRules, Root, Rules};
+use super::{Facts, LinkRules, Root, Rules};
 use crate::follow::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, has_page_ending, is_external, parts, relative, retargeted_link,
     suffix_of, with_dot_slash_like,
@@ -45,6 +46,19 @@ pub(crate) fn is_file(folder: &str, name: &str) -> bool {
 pub(super) struct MdBook;
 
 impl Rules for MdBook {
+    fn facts(&self) -> Facts {
+        Facts {
+            is_main_configuration: |_, name| name == CONFIG_FILE,
+            active_tokens: ActiveTokens {
+                templates: Templates::Commands,
+                templates_in_code: true,
+                ..ActiveTokens::GENERAL
+            },
+            program_folders: &["theme"],
+            ..Facts::USUAL
+        }
+    }
+
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
         let file = from_config_folder(tree, home, CONFIG_FILE);
         if !has(&file) {

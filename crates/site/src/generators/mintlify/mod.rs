@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use docent_markdown::{AnchorStyle, stem};
 
-use super::{Root, Rules};
+use super::{Facts, Root, Rules};
 use crate::follow::is_external;
 use crate::glob::Globs;
 use crate::layout::{Entries, Entry, Generator, Layout};
@@ -44,6 +44,26 @@ const ALWAYS_IGNORED: &str = ".git\n.github\n.claude\n.agents\n.idea\n.vscode\n.
 pub(super) struct Mintlify;
 
 impl Rules for Mintlify {
+    fn facts(&self) -> Facts {
+        Facts {
+            is_main_configuration: |_, name| ["docs.json", "mint.json"].contains(&name),
+            anchors_have_case: false,
+            reads_markdown_as_mdx: true,
+            api_folder: Some("api-reference"),
+            has_template_folders: false,
+            inert_fields: "\
+                sidebarTitle iconType url openapi asyncapi api contentType deprecated hideFooterPagination \
+                hideApiMarker noindex timestamp boost related og:title og:description og:image og:url og:type \
+                twitter:title twitter:description twitter:image twitter:card twitter:site rss playground authMethod",
+            components: "\
+                Accordion AccordionGroup Badge Banner Callout Card CardGroup Check CodeBlock CodeGroup Color Column \
+                Columns Danger Expandable Frame Icon Info Latex Note Panel Param ParamField Prompt RequestExample \
+                ResponseExample ResponseField Step Steps Tab Tabs Tile Tiles Tip Tooltip Tree Tree.File Tree.Folder \
+                Update View Visibility Warning",
+            ..Facts::USUAL
+        }
+    }
+
     fn read(&self, tree: &dyn Tree, home: &str, _has: &dyn Fn(&str) -> bool) -> Option<Layout> {
         let resolved = FILES.iter().find_map(|name| resolved(tree, home, name))?;
         let root = resolved.root.as_ref();

@@ -7,13 +7,13 @@ mod names;
 
 use std::borrow::Cow;
 
-use docent_markdown::{AnchorStyle, Depth, Field, FieldValue, FrontMatter, Page, folder, regex};
+use docent_markdown::{ActiveTokens, AnchorStyle, Depth, Field, FieldValue, FrontMatter, Page, folder, regex};
 
 pub(super) use self::blog::Blog;
 use self::folders::FolderNavigation;
 use super::hugo::config::parsed;
 use super::yaml::{self, Yaml};
-use super::{Reference, Root, Rules, excluded};
+use super::{Facts, Reference, Root, Rules, excluded};
 use crate::glob::Globs;
 use crate::groups::{self, Groups};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
@@ -62,6 +62,20 @@ pub(crate) struct MkDocsOptions {
 pub(super) struct MkDocs;
 
 impl Rules for MkDocs {
+    fn facts(&self) -> Facts {
+        Facts {
+            is_main_configuration: |_, name| is_file(name),
+            reads_attribute_lists: true,
+            index_replaces_page: true,
+            inert_fields: "\
+                hide hide[] nav_title search.exclude search.boost subtitle social.cards date.created date.updated \
+                readtime pin links[] links[].title slug show_root_toc_entry revision_date",
+            active_tokens: ActiveTokens { attribute_lists: true, python_blocks: true, ..ActiveTokens::GENERAL },
+            program_folders: &["overrides", "theme", "hooks"],
+            ..Facts::USUAL
+        }
+    }
+
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
         let names = FILES.iter().chain([&ZENSICAL]);
         let file = names.map(|name| from_config_folder(tree, home, name)).find(|file| has(file))?;

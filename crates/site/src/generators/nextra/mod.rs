@@ -6,7 +6,7 @@ use super::modules::Modules;
 use super::next::config::Languages;
 use super::next::{self, config};
 use super::script::{ScriptValue, value_at};
-use super::{LinkRules, Root, Rules};
+use super::{Facts, LinkRules, Root, Rules, is_script};
 use crate::follow::{LinkRequest, LinkSyntax, ParsedLink, has_page_ending};
 use crate::glob::Globs;
 use crate::layout::{Generator, Layout, below};
@@ -17,6 +17,17 @@ use crate::tree::{Tree, from_config_folder};
 pub(super) struct Nextra;
 
 impl Rules for Nextra {
+    fn facts(&self) -> Facts {
+        Facts {
+            is_main_configuration: |_, name| is_script(name, "next.config"),
+            reads_markdown_as_mdx: true,
+            has_template_folders: false,
+            inert_fields: "sidebarTitle searchable asIndexPage",
+            components: "Fragment",
+            ..Facts::USUAL
+        }
+    }
+
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
         let (file, text) = config::configuration(tree, home, has)?;
         // `withGuildDocs`, from The Guild's components, wraps the plug-in.

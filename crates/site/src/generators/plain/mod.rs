@@ -2,7 +2,7 @@
 
 use docent_markdown::{Format, FrontMatter, folder, is_for_editors, is_page, site_path};
 
-use super::{HasFile, LinkRules, Root, Rules};
+use super::{Facts, HasFile, LinkRules, Root, Rules};
 use crate::follow::{LinkRequest, ParsedLink, encoded, parts, relative_path, suffix_of, with_dot_slash_like};
 use crate::generators::by_names::{find, retargeted_link_by_names};
 use crate::layout::{Layout, below};
@@ -13,6 +13,10 @@ use crate::tree::{Tree, from_root, joined_in};
 pub(super) struct Plain;
 
 impl Rules for Plain {
+    fn facts(&self) -> Facts {
+        Facts { strips_front_matter: false, anchors_have_case: false, reads_attribute_lists: true, ..Facts::USUAL }
+    }
+
     fn read(&self, _tree: &dyn Tree, _home: &str, _has: &HasFile<'_>) -> Option<Layout> {
         Some(Layout::plain())
     }
@@ -29,10 +33,6 @@ impl Rules for Plain {
 
     fn reads(&self, _format: Format) -> bool {
         true
-    }
-
-    fn strips_front_matter(&self) -> bool {
-        false
     }
 
     fn skips_path(&self, _root: &Root, relative_path: &str) -> Option<SkipReason> {

@@ -3,10 +3,12 @@
 
 use std::ops::Range;
 
-use docent_markdown::{AnchorStyle, Format, Notebook, Page, folder, is_page, joined, regex, rst_id, rst_labels};
+use docent_markdown::{
+    ActiveTokens, AnchorStyle, Format, Notebook, Page, folder, is_page, joined, regex, rst_id, rst_labels,
+};
 
 use super::browser::Browser;
-use super::{LinkRules, Reference, Root, Rules};
+use super::{Facts, LinkRules, Reference, Root, Rules};
 use crate::follow::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, has_page_ending, parts, relative, retargeted_link, suffix_of,
     with_dot_slash_like,
@@ -78,6 +80,17 @@ impl SphinxOptions {
 pub(super) struct Sphinx;
 
 impl Rules for Sphinx {
+    fn facts(&self) -> Facts {
+        Facts {
+            is_main_configuration: is_file,
+            anchors_have_case: false,
+            inert_fields: "orphan tocdepth myst.html_meta.description myst.html_meta.keywords html_meta.description",
+            active_tokens: ActiveTokens { attribute_lists: true, directives: true, ..ActiveTokens::GENERAL },
+            program_folders: &["_ext", "_themes", "_theme"],
+            ..Facts::USUAL
+        }
+    }
+
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
         CONFIG_FOLDERS.iter().find_map(|folder| {
             let source = joined_in(tree.root(), home, folder)?;

@@ -10,7 +10,7 @@ use docent_markdown::{AnchorStyle, Depth, FrontMatter, Page, slug, stem};
 use super::modules::{Modules, SCRIPT_EXTENSIONS};
 use super::script::ScriptValue;
 use super::vitepress::{site_path_of, unwrapped};
-use super::{HasFile, Root, RootKind, Rules, front_links};
+use super::{Facts, HasFile, Root, RootKind, Rules, front_links, is_script};
 use crate::follow::is_external;
 use crate::groups::{self, Groups};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
@@ -82,6 +82,23 @@ enum TrailingSlash {
 pub(super) struct Starlight;
 
 impl Rules for Starlight {
+    fn facts(&self) -> Facts {
+        Facts {
+            is_main_configuration: |_, name| is_script(name, "astro.config"),
+            reads_front_matter: true,
+            has_template_folders: false,
+            inert_fields: "\
+                template=doc|splash editUrl lastUpdated tableOfContents tableOfContents.minHeadingLevel \
+                tableOfContents.maxHeadingLevel sidebar.label sidebar.order sidebar.hidden sidebar.badge \
+                sidebar.badge.text sidebar.badge.variant prev prev.link prev.label next next.link next.label \
+                banner.content hero.title hero.tagline hero.image.file hero.image.alt hero.image.dark hero.image.light \
+                hero.actions[].text hero.actions[].link hero.actions[].icon hero.actions[].variant",
+            components: "Fragment",
+            program_folders: &["src/layouts", "src/components"],
+            ..Facts::USUAL
+        }
+    }
+
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
         let file = SCRIPT_EXTENSIONS
             .iter()
@@ -150,10 +167,6 @@ impl Rules for Starlight {
         }
         let parts: Vec<String> = stem(relative_path).unwrap_or(relative_path).split('/').map(slug).collect();
         index_path(&parts.join("/"), &["index"])
-    }
-
-    fn reads_front_matter(&self) -> bool {
-        true
     }
 
     fn skips_path(&self, _root: &Root, relative_path: &str) -> Option<SkipReason> {

@@ -5,11 +5,11 @@
 
 mod links;
 
-use docent_markdown::{AnchorStyle, Depth, FrontMatter, Page, regex, stem};
+use docent_markdown::{ActiveTokens, AnchorStyle, Depth, FrontMatter, Page, regex, stem};
 
 use super::modules::{Modules, SCRIPT_EXTENSIONS};
 use super::script::ScriptValue;
-use super::{Root, Rules, excluded, front_links};
+use super::{Facts, Root, Rules, excluded, front_links, is_script};
 use crate::follow::is_external;
 use crate::glob::Globs;
 use crate::groups::{self, Groups};
@@ -37,6 +37,25 @@ pub(crate) struct VitePressOptions {
 pub(super) struct VitePress;
 
 impl Rules for VitePress {
+    fn facts(&self) -> Facts {
+        Facts {
+            is_main_configuration: |folder, name| folder == ".vitepress" && is_script(name, "config"),
+            has_template_folders: false,
+            inert_fields: "\
+                titleTemplate layout=doc|home|page|false navbar sidebar aside outline outline[] outline.level \
+                outline.label lastUpdated editLink footer pageClass isHome prev prev.text prev.link next next.text \
+                next.link hero.name hero.text hero.tagline hero.image hero.image.src hero.image.alt hero.image.light \
+                hero.image.dark hero.image.width hero.image.height hero.actions[].theme hero.actions[].text \
+                hero.actions[].link hero.actions[].target hero.actions[].rel features[].icon features[].icon.src \
+                features[].icon.alt features[].icon.width features[].icon.height features[].icon.light \
+                features[].icon.dark features[].icon.wrap features[].title features[].details features[].link \
+                features[].linkText features[].rel features[].target",
+            components: "Badge",
+            active_tokens: ActiveTokens { attribute_lists: true, vue: true, ..ActiveTokens::GENERAL },
+            ..Facts::USUAL
+        }
+    }
+
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
         let file = SCRIPT_EXTENSIONS
             .iter()
