@@ -76,8 +76,8 @@ pub enum CodeRules {
     Unknown,
 }
 
-/// What a generator acts on in Markdown, beside HTML and includes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a generator acts on in Markdown, beside HTML and includes. The default is for one of which nothing else is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ActiveTokens {
     pub templates: Templates,
     /// Whether templates are also expanded in displayed code.
@@ -93,26 +93,15 @@ pub struct ActiveTokens {
 }
 
 /// Which templates a generator expands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Templates {
     /// `{{ … }}` and `{% … %}`.
+    #[default]
     Braces,
     /// `{{< … >}}` and `{{% … %}}`.
     Shortcodes,
     /// `{{#include …}}`.
     Commands,
-}
-
-impl ActiveTokens {
-    /// Those of a generator of which nothing else is known.
-    pub const GENERAL: Self = Self {
-        templates: Templates::Braces,
-        templates_in_code: false,
-        attribute_lists: false,
-        directives: false,
-        python_blocks: false,
-        vue: false,
-    };
 }
 
 /// What [`Code::key`] begins with for the include of a file of the site, before the path of the file.
@@ -162,7 +151,7 @@ pub fn code_of(rules: CodeRules, file: &str, bytes: &[u8]) -> Vec<Code> {
         CodeRules::Rst | CodeRules::Adoc => {}
         CodeRules::Markdown(tokens) => found.markdown(body, plain, tokens),
         CodeRules::Unknown => {
-            found.markdown(body, plain, ActiveTokens::GENERAL);
+            found.markdown(body, plain, ActiveTokens::default());
             found.likely_mdx(body, &page.code);
         }
     }

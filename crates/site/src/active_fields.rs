@@ -8,9 +8,9 @@ use docent_markdown::yaml::{self, Yaml};
 use docent_markdown::{Code, Lines, Syntax, has_word, line_of, read_front_matter, regex};
 
 use crate::generator::Generator;
-use crate::generators::hugo::config::of_toml;
 use crate::generators::{ALL, rules};
 use crate::inert::{is_inert_address, is_inert_text, scheme};
+use crate::settings::of_toml;
 
 /// Fields with the same harmless meaning in all generators that know them.
 const COMMON: &str = "title description summary excerpt subtitle author author.name authors author_email date updated lastmod \

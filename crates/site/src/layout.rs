@@ -303,7 +303,7 @@ impl Layout {
 
     /// Whether a page has an anchor.
     pub fn has_anchor(&self, page: &Page, anchor: &str) -> bool {
-        let has_case = page.format.is_markdown() && self.facts().anchors_have_case;
+        let has_case = page.format.is_markdown() && !self.facts().ids_in_any_case;
         if has_case { page.anchors().any(|known| known == anchor) } else { page.has_anchor(anchor) }
     }
 

@@ -48,6 +48,7 @@ mod read_file;
 #[cfg(test)]
 mod sample;
 mod script_pieces;
+mod settings;
 mod site_data;
 mod skip_reason;
 mod skipped;

@@ -170,7 +170,7 @@ impl Site {
 
     /// Whether front matter is stripped from a page. If not, readers see it as text.
     pub fn takes_front_matter(&self) -> bool {
-        self.layout.facts().strips_front_matter
+        !self.layout.facts().shows_front_matter
     }
 
     /// Parses a page; its headings get the anchors that this site generates.

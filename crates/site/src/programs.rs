@@ -32,7 +32,7 @@ fn is_among_templates(layout: &Layout, file: &str) -> bool {
     (layout.generator() == Generator::Hugo && folders.iter().take(2).any(is_below))
         || facts.template_extensions.iter().any(|extension| ending.eq_ignore_ascii_case(extension))
         || (!is_picture && folders.iter().any(is_below))
-        || (!is_picture && facts.has_template_folders && file.split('/').any(|part| ANYWHERE.contains(&part)))
+        || (!is_picture && !facts.has_no_template_folders && file.split('/').any(|part| ANYWHERE.contains(&part)))
 }
 
 /// A name in lower case is a page where a generator serves it: sites have pages on agents and skills.

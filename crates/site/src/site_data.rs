@@ -2,13 +2,13 @@
 
 use docent_markdown::{each_line, line_of, regex, text_of};
 
-use crate::generators::hugo::config::of_toml;
 use crate::generators::mkdocs::ZENSICAL;
 use crate::generators::yaml::{self, Yaml};
 use crate::inert::{active_parts, is_inert_address};
 use crate::navigation::Navigation;
 use crate::navigation_json::{self, Json, Value};
 use crate::navigation_script::NavigationScript;
+use crate::settings::of_toml;
 
 /// A kind of file that holds navigation or redirects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

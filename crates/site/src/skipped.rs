@@ -138,7 +138,7 @@ impl Layout {
         let of_home = |file: &&str| {
             let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
             let folder = folder.strip_prefix(self.home.as_str()).unwrap_or(folder).trim_start_matches('/');
-            (self.facts().is_main_configuration)(folder, name)
+            self.facts().is_main_configuration.is_some_and(|is_main| is_main(folder, name))
         };
         let files = Self::files(paths.iter().chain(&outside).map(String::as_str));
         let ignoring = paths.iter().chain(&outside).map(String::as_str);

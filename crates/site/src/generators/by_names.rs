@@ -26,6 +26,15 @@ pub(crate) fn by_names(site: &Site, link: &ParsedLink<'_>) -> Target {
     link.missing(first_try.flatten())
 }
 
+/// Like [`by_names()`], for a file that is included or that the generator does not build: a link that leads nowhere may
+/// start from the pages that include the file.
+pub(crate) fn by_names_if_there(site: &Site, link: &ParsedLink<'_>) -> Target {
+    match by_names(site, link) {
+        Target::Missing { .. } => Target::NotUnderstood,
+        target => target,
+    }
+}
+
 pub(crate) fn find(site: &Site, path: &str, anchor: Option<&str>) -> Option<Target> {
     if site.has_file(path) {
         return Some(if is_markdown_page(path) {

@@ -97,7 +97,7 @@ pub(crate) struct RootOptions {
 pub(crate) struct LayoutOptions {
     antora: Arc<antora::AntoraOptions>,
     docfx: docfx::DocfxOptions,
-    docusaurus: docusaurus::DocusaurusSettings,
+    pub(crate) docusaurus: docusaurus::DocusaurusSettings,
     gitbook: gitbook::GitBookOptions,
     mdbook: mdbook::MdBookOptions,
     pub(crate) mkdocs: mkdocs::MkDocsOptions,
@@ -123,18 +123,19 @@ type HasFile<'a> = dyn Fn(&str) -> bool + 'a;
 type FileBytes<'a> = dyn Fn() -> Vec<u8> + 'a;
 
 /// What is fixed about a generator, whatever its sites configure.
+#[derive(Default)]
 pub(crate) struct Facts {
     /// Whether a file is the main configuration. The folder is relative to that of the site.
-    pub(crate) is_main_configuration: fn(folder: &str, name: &str) -> bool,
+    pub(crate) is_main_configuration: Option<fn(folder: &str, name: &str) -> bool>,
     /// Whether front matter may set the address of a page, so that all of it has to be read to know the site.
     pub(crate) reads_front_matter: bool,
-    /// Whether front matter is removed from pages. Otherwise, readers see it as text.
-    pub(crate) strips_front_matter: bool,
-    /// Whether a file may be a partial, which other pages include, judged by its name.
-    pub(crate) has_partials: bool,
-    /// Whether ids on plain pages in Markdown have letter case, as browsers compare them. Elsewhere, a script or the
-    /// generator may find them in any case.
-    pub(crate) anchors_have_case: bool,
+    /// Whether readers see front matter as text. Otherwise, it is removed from pages.
+    pub(crate) shows_front_matter: bool,
+    /// Whether no name marks a file as a partial, which other pages include.
+    pub(crate) has_no_partials: bool,
+    /// Whether a script or the generator may find ids on pages in Markdown in any letter case. Otherwise, case counts,
+    /// as browsers compare ids.
+    pub(crate) ids_in_any_case: bool,
     /// Whether pages that look like MDX are read as MDX, whatever their extension.
     pub(crate) reads_markdown_as_mdx: bool,
     /// Whether `{: #id }` behind an element of Markdown sets its attributes.
@@ -153,31 +154,10 @@ pub(crate) struct Facts {
     pub(crate) active_tokens: ActiveTokens,
     /// Folders of templates, themes and data, relative to the folder of the configuration.
     pub(crate) program_folders: &'static [&'static str],
-    /// Whether folders of templates and data may be anywhere in a site.
-    pub(crate) has_template_folders: bool,
+    /// Whether a folder is one of templates or data only where the configuration is, not anywhere in a site.
+    pub(crate) has_no_template_folders: bool,
     /// Extensions of pages that are expanded as templates but judged without templates.
     pub(crate) template_extensions: &'static [&'static str],
-}
-
-impl Facts {
-    /// What most generators have in common.
-    const USUAL: Self = Self {
-        is_main_configuration: |_, _| false,
-        reads_front_matter: false,
-        strips_front_matter: true,
-        has_partials: true,
-        anchors_have_case: true,
-        reads_markdown_as_mdx: false,
-        reads_attribute_lists: false,
-        index_replaces_page: false,
-        api_folder: None,
-        inert_fields: "",
-        components: "",
-        active_tokens: ActiveTokens::GENERAL,
-        program_folders: &[],
-        has_template_folders: true,
-        template_extensions: &[],
-    };
 }
 
 /// How one generator reads a tree: its configuration, which files are its pages, and where it serves them. What has a
@@ -199,11 +179,6 @@ pub(crate) trait Rules: LinkRules {
     /// The file that lists the pages, if that is not the configuration.
     fn summary(&self, _layout: &Layout) -> Option<String> {
         None
-    }
-
-    /// Sidebar files that name pages by id, each with the key of its navigation ([`Root::navigation`]).
-    fn sidebars<'l>(&self, _layout: &'l Layout) -> &'l [(String, String)] {
-        &[]
     }
 
     /// Reads the front matter that the address of a page depends on, where not all front matter is read.
@@ -367,11 +342,6 @@ pub(crate) fn rules(generator: Generator) -> &'static dyn Rules {
         Generator::Jekyll => &jekyll::Jekyll,
         Generator::Antora => &antora::Antora,
     }
-}
-
-/// Whether a file is a script with this name and any extension of one.
-fn is_script(name: &str, stem: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(own, ending)| own == stem && SCRIPT_EXTENSIONS.contains(&ending))
 }
 
 pub(crate) use docent_markdown::yaml;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use docent_markdown::{Depth, folder, regex, text_of};
 
+use super::HasFile;
 use super::script::{ScriptValue, returned_at, value_at};
-use crate::tree::Tree;
+use crate::tree::{Tree, from_config_folder};
 
 /// Maximum depth to which a value is resolved; each name followed and each level of nesting counts.
 const MAX_DEPTH: usize = 24;
@@ -22,6 +23,17 @@ const MAX_SCRIPT_BYTES: usize = 2 << 20;
 
 /// File extensions of scripts, in the order in which they are tried for an import without extension.
 pub(crate) const SCRIPT_EXTENSIONS: [&str; 8] = ["ts", "mts", "js", "mjs", "cjs", "tsx", "cts", "json"];
+
+/// Whether a file is a script with this name and any extension of one.
+pub(super) fn is_script(name: &str, stem: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(own, ending)| own == stem && SCRIPT_EXTENSIONS.contains(&ending))
+}
+
+/// The script with this name in the folder of a configuration, with the first extension that exists.
+pub(super) fn find_script(tree: &dyn Tree, home: &str, name: &str, has: &HasFile<'_>) -> Option<String> {
+    let mut files = SCRIPT_EXTENSIONS.iter().map(|ending| from_config_folder(tree, home, &format!("{name}.{ending}")));
+    files.find(|file| has(file))
+}
 
 /// Scripts of a tree, each read once.
 pub(crate) struct Modules<'t> {

@@ -52,7 +52,7 @@ impl Root {
 
     /// Whether a file is a partial, which other pages include, judged by its name.
     pub(crate) fn is_partial(&self, file: &str) -> bool {
-        rules(self.generator).facts().has_partials && is_partial(file)
+        !rules(self.generator).facts().has_no_partials && is_partial(file)
     }
 
     /// The path a page is served at, taking its front matter into account.

@@ -4,7 +4,7 @@ use docent_markdown::{FrontMatter, folder, front_matter_end, is_markdown_page, l
 
 use super::{Contents, Entry, EntryNaming, Shape};
 use crate::follow::{LinkRequest, LinkSyntax, is_external, parts};
-use crate::generators::{docusaurus, rules, starlight};
+use crate::generators::{docusaurus, starlight};
 use crate::layout::{Generator, below};
 use crate::link_form::{FileMove, kept_form};
 use crate::model::{Site, Target, front_matter};
@@ -30,7 +30,7 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
         }
     }
     if site.generator() == Generator::Docusaurus {
-        let sidebars = rules(site.generator()).sidebars(site.layout()).iter();
+        let sidebars = site.layout().options.docusaurus.sidebars.iter();
         found.extend(sidebars.filter_map(|(file, navigation)| {
             let text = text(file)?;
             let entries = named_by_id(tree, site, navigation, &text);

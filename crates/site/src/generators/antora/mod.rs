@@ -75,11 +75,11 @@ pub(super) struct Antora;
 impl Rules for Antora {
     fn facts(&self) -> Facts {
         Facts {
-            is_main_configuration: |_, name| name == "antora.yml",
-            strips_front_matter: false,
-            anchors_have_case: false,
+            is_main_configuration: Some(|_, name| name == "antora.yml"),
+            shows_front_matter: true,
+            ids_in_any_case: true,
             program_folders: &["supplemental-ui", "supplemental_ui", "ui-bundle", "ui"],
-            ..Facts::USUAL
+            ..Facts::default()
         }
     }
 

@@ -71,14 +71,14 @@ pub(super) struct Docfx;
 impl Rules for Docfx {
     fn facts(&self) -> Facts {
         Facts {
-            is_main_configuration: |_, name| name == CONFIG_FILE,
+            is_main_configuration: Some(|_, name| name == CONFIG_FILE),
             reads_front_matter: true,
             // A leading underscore does not mark a partial.
-            has_partials: false,
-            anchors_have_case: false,
+            has_no_partials: true,
+            ids_in_any_case: true,
             inert_fields: "uid ms.date ms.author ms.topic ms.service ms.reviewer ms.custom _disableToc _disableAffix",
             program_folders: &["templates"],
-            ..Facts::USUAL
+            ..Facts::default()
         }
     }
 

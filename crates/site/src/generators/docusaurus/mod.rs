@@ -8,12 +8,12 @@ use std::collections::{HashMap, HashSet};
 use docent_markdown::{AnchorStyle, Depth, FrontMatter};
 
 pub(crate) use self::addresses::{id, without_number};
-use super::modules::{Modules, SCRIPT_EXTENSIONS};
+use super::modules::{Modules, SCRIPT_EXTENSIONS, find_script, is_script};
 use super::roots::id_key;
 use super::script::ScriptValue;
 use super::vitepress::unwrapped;
 use super::yaml::{self, Yaml};
-use super::{Facts, Root, RootKind, RootOptions, Rules, is_script};
+use super::{Facts, Root, RootKind, RootOptions, Rules};
 use crate::glob::Globs;
 use crate::groups::{self, Groups};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
@@ -41,10 +41,10 @@ pub(super) struct Docusaurus;
 impl Rules for Docusaurus {
     fn facts(&self) -> Facts {
         Facts {
-            is_main_configuration: |_, name| is_script(name, "docusaurus.config"),
+            is_main_configuration: Some(|_, name| is_script(name, "docusaurus.config")),
             reads_front_matter: true,
             reads_markdown_as_mdx: true,
-            has_template_folders: false,
+            has_no_template_folders: true,
             inert_fields: "\
                 title_meta sidebar_label sidebar_position sidebar_class_name sidebar_key sidebar_custom_props.* \
                 displayed_sidebar hide_title hide_table_of_contents toc_min_heading_level toc_max_heading_level \
@@ -53,15 +53,12 @@ impl Rules for Docusaurus {
                 authors[].email authors[].key author_title author_url author_image_url tags[].label tags[].permalink",
             components: "Fragment",
             program_folders: &["plugins", "src/theme"],
-            ..Facts::USUAL
+            ..Facts::default()
         }
     }
 
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        let file = SCRIPT_EXTENSIONS
-            .iter()
-            .map(|ending| from_config_folder(tree, home, &format!("docusaurus.config.{ending}")))
-            .find(|file| has(file))?;
+        let file = find_script(tree, home, "docusaurus.config", has)?;
         let mut modules = Modules::new(tree, has);
         let config = modules.default_export(&file).map_or(ScriptValue::Computed, unwrapped);
         let mut reader = ConfigReader {
@@ -107,10 +104,6 @@ impl Rules for Docusaurus {
     fn is_directory(&self, root: &Root, relative_path: &str, front: &FrontMatter) -> bool {
         addresses::is_directory(root, relative_path, front)
     }
-
-    fn sidebars<'l>(&self, layout: &'l Layout) -> &'l [(String, String)] {
-        &layout.options.docusaurus.sidebars
-    }
 }
 
 /// Settings of the whole site.
@@ -127,7 +120,7 @@ pub(crate) struct DocusaurusSettings {
     /// Addresses of generated index pages, which have no file.
     generated_index_pages: HashSet<String>,
     /// Sidebar files, each with the key of its navigation ([`Root::navigation`]).
-    sidebars: Vec<(String, String)>,
+    pub(crate) sidebars: Vec<(String, String)>,
     redirects_are_computed: bool,
     /// Whether there are plug-ins unknown to these rules, which may add pages.
     has_other_plugins: bool,

@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 
 use docent_markdown::{AnchorStyle, FrontMatter, is_markdown_page, regex};
 
-use super::modules::{Modules, SCRIPT_EXTENSIONS};
+use super::modules::{Modules, SCRIPT_EXTENSIONS, find_script, is_script};
 use super::next::config::Languages;
 use super::next::{self, config};
 use super::script::{ScriptValue, value_at};
-use super::{Facts, LinkRules, Root, Rules, is_script};
+use super::{Facts, LinkRules, Root, Rules};
 use crate::follow::{LinkRequest, LinkSyntax, ParsedLink, has_page_ending};
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
@@ -36,22 +36,16 @@ pub(super) struct Fumadocs;
 impl Rules for Fumadocs {
     fn facts(&self) -> Facts {
         Facts {
-            is_main_configuration: |_, name| is_script(name, "source.config"),
-            has_template_folders: false,
+            is_main_configuration: Some(|_, name| is_script(name, "source.config")),
+            has_no_template_folders: true,
             inert_fields: "full index sidebarTitle",
             components: "Accordion Accordions Callout Card Cards Step Steps Tab Tabs",
-            ..Facts::USUAL
+            ..Facts::default()
         }
     }
 
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        let script = |name: &str| {
-            SCRIPT_EXTENSIONS
-                .iter()
-                .map(|ending| from_config_folder(tree, home, &format!("{name}.{ending}")))
-                .find(|file| has(file))
-        };
-        let file = script("source.config")?;
+        let file = find_script(tree, home, "source.config", has)?;
         let mut modules = Modules::new(tree, has);
         let scripts = loader_files(tree, home);
         let mut collections = HashMap::new();

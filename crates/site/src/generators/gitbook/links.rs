@@ -9,7 +9,7 @@ use crate::follow::{
     with_dot_slash_like,
 };
 use crate::generators::browser::Browser;
-use crate::generators::by_names::by_names;
+use crate::generators::by_names::by_names_if_there;
 use crate::generators::{LinkRules, Root};
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -22,10 +22,7 @@ impl LinkRules for GitBook {
         let layout = site.layout();
         let Some(root) = layout.root(link.from).filter(|_| site.address(link.from).is_some()) else {
             // An included file, or one that is not part of the book.
-            return match by_names(site, link) {
-                Target::Missing { .. } => Target::NotUnderstood,
-                target => target,
-            };
+            return by_names_if_there(site, link);
         };
         match layout.options.gitbook.is_hosted {
             true => follow_hosted(site, root, link),

@@ -57,13 +57,13 @@ pub(super) struct GitBook;
 impl Rules for GitBook {
     fn facts(&self) -> Facts {
         Facts {
-            is_main_configuration: |_, name| [".gitbook.yaml", "book.json", "book.js"].contains(&name),
-            anchors_have_case: false,
+            is_main_configuration: Some(|_, name| [".gitbook.yaml", "book.json", "book.js"].contains(&name)),
+            ids_in_any_case: true,
             inert_fields: "\
                 layout.width layout.title.visible layout.description.visible layout.tableOfContents.visible \
                 layout.outline.visible layout.pagination.visible layout.metadata.visible coverY",
-            active_tokens: ActiveTokens { templates_in_code: true, ..ActiveTokens::GENERAL },
-            ..Facts::USUAL
+            active_tokens: ActiveTokens { templates_in_code: true, ..ActiveTokens::default() },
+            ..Facts::default()
         }
     }
 

@@ -1,6 +1,7 @@
 //! Reads the configuration of Hugo: one file or a folder of files, in TOML, YAML or JSON, with case-insensitive keys.
 
-use crate::generators::yaml::{self, Yaml};
+use crate::generators::yaml::Yaml;
+use crate::settings;
 use crate::tree::{Tree, from_config_folder};
 
 const CONFIG_STEMS: [&str; 2] = ["hugo", "config"];
@@ -48,7 +49,7 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
     for (name, key) in single.into_iter().chain(shared).map(|name| (name, None)).chain(key_files(tree, home)) {
         let file = from_config_folder(tree, home, &name);
         let Some(text) = tree.text(&file) else { continue };
-        match parsed(&name, &text) {
+        match settings::parse(&name, &text) {
             Ok(value) => read.config.merge(wrapped(lowered(value), key.as_deref())),
             Err(message) => read.errors.push((file, message)),
         }
@@ -82,26 +83,6 @@ fn wrapped(value: Yaml, key: Option<&str>) -> Yaml {
     match key {
         None => value,
         Some(key) => key.rsplit('.').fold(value, |value, name| Yaml::Map(vec![(name.to_owned(), value)])),
-    }
-}
-
-/// Parses a configuration as TOML or as YAML (which includes JSON), depending on its file extension.
-pub(in crate::generators) fn parsed(name: &str, text: &str) -> Result<Yaml, String> {
-    match name.ends_with(".toml") {
-        true => match toml::from_str::<toml::Table>(text) {
-            Ok(table) => Ok(of_toml(toml::Value::Table(table))),
-            Err(error) => Err(format!("the configuration is not TOML: {}", error.message())),
-        },
-        false => yaml::read(text).map_err(|message| format!("the configuration is not YAML: {message}")),
-    }
-}
-
-pub(crate) fn of_toml(value: toml::Value) -> Yaml {
-    match value {
-        toml::Value::Table(table) => Yaml::Map(table.into_iter().map(|(key, value)| (key, of_toml(value))).collect()),
-        toml::Value::Array(items) => Yaml::List(items.into_iter().map(of_toml).collect()),
-        toml::Value::String(text) => Yaml::Text(text),
-        single => Yaml::Text(single.to_string()),
     }
 }
 

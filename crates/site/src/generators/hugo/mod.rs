@@ -73,10 +73,10 @@ pub(super) struct Hugo;
 impl Rules for Hugo {
     fn facts(&self) -> Facts {
         Facts {
-            is_main_configuration: config::is_file,
+            is_main_configuration: Some(config::is_file),
             reads_front_matter: true,
             // `_index.md` is the page of its folder.
-            has_partials: false,
+            has_no_partials: true,
             inert_fields: "\
                 linkTitle linktitle type series expiryDate publishDate isCJKLanguage headless menuTitle menu menus \
                 menu.*.weight menu.*.name menu.*.identifier menu.*.parent menus.*.weight menus.*.name menus.*.parent \
@@ -88,11 +88,11 @@ impl Rules for Hugo {
                 templates: Templates::Shortcodes,
                 templates_in_code: true,
                 attribute_lists: true,
-                ..ActiveTokens::GENERAL
+                ..ActiveTokens::default()
             },
             program_folders: &["layouts", "archetypes", "themes", "data", "i18n", "config", "_vendor"],
             template_extensions: &["rst", "adoc", "asciidoc", "ad", "org", "html", "htm", "pandoc", "pdc"],
-            ..Facts::USUAL
+            ..Facts::default()
         }
     }
 

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use docent_markdown::{Field, FieldValue, text_of};
 
-use crate::generators::hugo;
 use crate::generators::yaml::Yaml;
 use crate::glob::Globs;
+use crate::settings;
 use crate::tree::{Tree, from_config_folder};
 
 const CONFIG_FILES: [&str; 3] = ["_config.yml", "_config.yaml", "_config.toml"];
@@ -77,7 +77,7 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
     if has(&from_config_folder(tree, home, JUPYTER_BOOK_CONTENTS)) {
         return None;
     }
-    let (config, error) = match hugo::config::parsed(&file, &tree.text(&file)?) {
+    let (config, error) = match settings::parse(&file, &tree.text(&file)?) {
         Ok(config) => (config, None),
         Err(message) => (Yaml::Map(Vec::new()), Some(message)),
     };

@@ -106,18 +106,18 @@ pub(super) struct Jekyll;
 impl Rules for Jekyll {
     fn facts(&self) -> Facts {
         Facts {
-            is_main_configuration: config::is_file,
+            is_main_configuration: Some(config::is_file),
             reads_front_matter: true,
             // A leading underscore marks the folders of collections.
-            has_partials: false,
+            has_no_partials: true,
             reads_attribute_lists: true,
             inert_fields: "\
                 parent grand_parent ancestor has_children has_toc nav_exclude nav_order nav_fold child_nav_order \
                 search_exclude last_modified_date redirect_from[] sitemap.exclude sitemap.lastmod sitemap.priority \
                 sitemap.changefreq sidebar folder",
-            active_tokens: ActiveTokens { attribute_lists: true, templates_in_code: true, ..ActiveTokens::GENERAL },
+            active_tokens: ActiveTokens { attribute_lists: true, templates_in_code: true, ..ActiveTokens::default() },
             template_extensions: &["rst", "adoc", "asciidoc", "textile"],
-            ..Facts::USUAL
+            ..Facts::default()
         }
     }
 

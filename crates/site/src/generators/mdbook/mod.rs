@@ -11,7 +11,7 @@ use crate::follow::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, has_page_ending, is_external, parts, relative, retargeted_link,
     suffix_of, with_dot_slash_like,
 };
-use crate::generators::by_names::by_names;
+use crate::generators::by_names::by_names_if_there;
 use crate::glob::Globs;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
@@ -48,14 +48,14 @@ pub(super) struct MdBook;
 impl Rules for MdBook {
     fn facts(&self) -> Facts {
         Facts {
-            is_main_configuration: |_, name| name == CONFIG_FILE,
+            is_main_configuration: Some(|_, name| name == CONFIG_FILE),
             active_tokens: ActiveTokens {
                 templates: Templates::Commands,
                 templates_in_code: true,
-                ..ActiveTokens::GENERAL
+                ..ActiveTokens::default()
             },
             program_folders: &["theme"],
-            ..Facts::USUAL
+            ..Facts::default()
         }
     }
 
@@ -152,10 +152,7 @@ impl LinkRules for MdBook {
         let options = &site.layout().options.mdbook;
         if site.address(link.from).is_none() {
             // An included file, or one that is not part of the book.
-            return match by_names(site, link) {
-                Target::Missing { .. } => Target::NotUnderstood,
-                target => target,
-            };
+            return by_names_if_there(site, link);
         }
         let path = match MARKDOWN.captures(&link.path) {
             Some(found) => format!("{}.html", &found[1]),

@@ -46,11 +46,11 @@ pub(super) struct Mintlify;
 impl Rules for Mintlify {
     fn facts(&self) -> Facts {
         Facts {
-            is_main_configuration: |_, name| ["docs.json", "mint.json"].contains(&name),
-            anchors_have_case: false,
+            is_main_configuration: Some(|_, name| ["docs.json", "mint.json"].contains(&name)),
+            ids_in_any_case: true,
             reads_markdown_as_mdx: true,
             api_folder: Some("api-reference"),
-            has_template_folders: false,
+            has_no_template_folders: true,
             inert_fields: "\
                 sidebarTitle iconType url openapi asyncapi api contentType deprecated hideFooterPagination \
                 hideApiMarker noindex timestamp boost related og:title og:description og:image og:url og:type \
@@ -60,7 +60,7 @@ impl Rules for Mintlify {
                 Columns Danger Expandable Frame Icon Info Latex Note Panel Param ParamField Prompt RequestExample \
                 ResponseExample ResponseField Step Steps Tab Tabs Tile Tiles Tip Tooltip Tree Tree.File Tree.Folder \
                 Update View Visibility Warning",
-            ..Facts::USUAL
+            ..Facts::default()
         }
     }
 

@@ -11,7 +11,6 @@ use docent_markdown::{ActiveTokens, AnchorStyle, Depth, Field, FieldValue, Front
 
 pub(super) use self::blog::Blog;
 use self::folders::FolderNavigation;
-use super::hugo::config::parsed;
 use super::yaml::{self, Yaml};
 use super::{Facts, Reference, Root, Rules, excluded};
 use crate::glob::Globs;
@@ -19,6 +18,7 @@ use crate::groups::{self, Groups};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, front_matter};
 use crate::paths::index_path;
+use crate::settings;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_config_folder, joined_in};
 
@@ -64,15 +64,15 @@ pub(super) struct MkDocs;
 impl Rules for MkDocs {
     fn facts(&self) -> Facts {
         Facts {
-            is_main_configuration: |_, name| is_file(name),
+            is_main_configuration: Some(|_, name| is_file(name)),
             reads_attribute_lists: true,
             index_replaces_page: true,
             inert_fields: "\
                 hide hide[] nav_title search.exclude search.boost subtitle social.cards date.created date.updated \
                 readtime pin links[] links[].title slug show_root_toc_entry revision_date",
-            active_tokens: ActiveTokens { attribute_lists: true, python_blocks: true, ..ActiveTokens::GENERAL },
+            active_tokens: ActiveTokens { attribute_lists: true, python_blocks: true, ..ActiveTokens::default() },
             program_folders: &["overrides", "theme", "hooks"],
-            ..Facts::USUAL
+            ..Facts::default()
         }
     }
 
@@ -186,7 +186,7 @@ impl Rules for MkDocs {
 
 /// The settings of a `zensical.toml` as MkDocs has them: tables of extensions and plug-ins are lists.
 fn zensical(text: &str) -> Result<Yaml, String> {
-    let config = parsed(ZENSICAL, text)?;
+    let config = settings::parse(ZENSICAL, text)?;
     let Yaml::Map(members) = config.get("project").cloned().unwrap_or(config) else { return Ok(Yaml::Empty) };
     let members = members.into_iter().map(|(name, value)| {
         let value = match (name.as_str(), value) {

@@ -2,11 +2,11 @@
 
 use docent_markdown::{AnchorStyle, FrontMatter, stem};
 
-use super::modules::Modules;
+use super::modules::{Modules, is_script};
 use super::next::config::Languages;
 use super::next::{self, config};
 use super::script::{ScriptValue, value_at};
-use super::{Facts, LinkRules, Root, Rules, is_script};
+use super::{Facts, LinkRules, Root, Rules};
 use crate::follow::{LinkRequest, LinkSyntax, ParsedLink, has_page_ending};
 use crate::glob::Globs;
 use crate::layout::{Generator, Layout, below};
@@ -19,12 +19,12 @@ pub(super) struct Nextra;
 impl Rules for Nextra {
     fn facts(&self) -> Facts {
         Facts {
-            is_main_configuration: |_, name| is_script(name, "next.config"),
+            is_main_configuration: Some(|_, name| is_script(name, "next.config")),
             reads_markdown_as_mdx: true,
-            has_template_folders: false,
+            has_no_template_folders: true,
             inert_fields: "sidebarTitle searchable asIndexPage",
             components: "Fragment",
-            ..Facts::USUAL
+            ..Facts::default()
         }
     }
 

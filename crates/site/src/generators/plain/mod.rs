@@ -14,7 +14,7 @@ pub(super) struct Plain;
 
 impl Rules for Plain {
     fn facts(&self) -> Facts {
-        Facts { strips_front_matter: false, anchors_have_case: false, reads_attribute_lists: true, ..Facts::USUAL }
+        Facts { shows_front_matter: true, ids_in_any_case: true, reads_attribute_lists: true, ..Facts::default() }
     }
 
     fn read(&self, _tree: &dyn Tree, _home: &str, _has: &HasFile<'_>) -> Option<Layout> {

@@ -13,7 +13,7 @@ use crate::follow::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, has_page_ending, parts, relative, retargeted_link, suffix_of,
     with_dot_slash_like,
 };
-use crate::generators::by_names::by_names;
+use crate::generators::by_names::by_names_if_there;
 use crate::glob::Globs;
 use crate::layout::{Generator, Layout};
 use crate::model::{Site, Target};
@@ -82,12 +82,12 @@ pub(super) struct Sphinx;
 impl Rules for Sphinx {
     fn facts(&self) -> Facts {
         Facts {
-            is_main_configuration: is_file,
-            anchors_have_case: false,
+            is_main_configuration: Some(is_file),
+            ids_in_any_case: true,
             inert_fields: "orphan tocdepth myst.html_meta.description myst.html_meta.keywords html_meta.description",
-            active_tokens: ActiveTokens { attribute_lists: true, directives: true, ..ActiveTokens::GENERAL },
+            active_tokens: ActiveTokens { attribute_lists: true, directives: true, ..ActiveTokens::default() },
             program_folders: &["_ext", "_themes", "_theme"],
-            ..Facts::USUAL
+            ..Facts::default()
         }
     }
 
@@ -241,10 +241,7 @@ impl LinkRules for Sphinx {
             return rst::follow(site, link);
         }
         if site.address(link.from).is_none() {
-            return match by_names(site, link) {
-                Target::Missing { .. } => Target::NotUnderstood,
-                target => target,
-            };
+            return by_names_if_there(site, link);
         }
         if link.syntax != LinkSyntax::Markdown {
             let browser = Browser { site, base: "", directory_urls: false, assets: &options.source };

@@ -7,10 +7,10 @@ mod links;
 
 use docent_markdown::{AnchorStyle, Depth, FrontMatter, Page, slug, stem};
 
-use super::modules::{Modules, SCRIPT_EXTENSIONS};
+use super::modules::{Modules, SCRIPT_EXTENSIONS, find_script, is_script};
 use super::script::ScriptValue;
 use super::vitepress::{site_path_of, unwrapped};
-use super::{Facts, HasFile, Root, RootKind, Rules, front_links, is_script};
+use super::{Facts, HasFile, Root, RootKind, Rules, front_links};
 use crate::follow::is_external;
 use crate::groups::{self, Groups};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
@@ -84,9 +84,9 @@ pub(super) struct Starlight;
 impl Rules for Starlight {
     fn facts(&self) -> Facts {
         Facts {
-            is_main_configuration: |_, name| is_script(name, "astro.config"),
+            is_main_configuration: Some(|_, name| is_script(name, "astro.config")),
             reads_front_matter: true,
-            has_template_folders: false,
+            has_no_template_folders: true,
             inert_fields: "\
                 template=doc|splash editUrl lastUpdated tableOfContents tableOfContents.minHeadingLevel \
                 tableOfContents.maxHeadingLevel sidebar.label sidebar.order sidebar.hidden sidebar.badge \
@@ -95,15 +95,12 @@ impl Rules for Starlight {
                 hero.actions[].text hero.actions[].link hero.actions[].icon hero.actions[].variant",
             components: "Fragment",
             program_folders: &["src/layouts", "src/components"],
-            ..Facts::USUAL
+            ..Facts::default()
         }
     }
 
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        let file = SCRIPT_EXTENSIONS
-            .iter()
-            .map(|ending| from_config_folder(tree, home, &format!("astro.config.{ending}")))
-            .find(|file| has(file))?;
+        let file = find_script(tree, home, "astro.config", has)?;
         let mut modules = Modules::new(tree, has);
         let config = modules.default_export(&file).map_or(ScriptValue::Computed, unwrapped);
         // The call of `starlight` is read wherever it is, as the configuration around it may be computed.

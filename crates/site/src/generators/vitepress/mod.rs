@@ -7,9 +7,9 @@ mod links;
 
 use docent_markdown::{ActiveTokens, AnchorStyle, Depth, FrontMatter, Page, regex, stem};
 
-use super::modules::{Modules, SCRIPT_EXTENSIONS};
+use super::modules::{Modules, SCRIPT_EXTENSIONS, is_script};
 use super::script::ScriptValue;
-use super::{Facts, Root, Rules, excluded, front_links, is_script};
+use super::{Facts, Root, Rules, excluded, front_links};
 use crate::follow::is_external;
 use crate::glob::Globs;
 use crate::groups::{self, Groups};
@@ -39,8 +39,8 @@ pub(super) struct VitePress;
 impl Rules for VitePress {
     fn facts(&self) -> Facts {
         Facts {
-            is_main_configuration: |folder, name| folder == ".vitepress" && is_script(name, "config"),
-            has_template_folders: false,
+            is_main_configuration: Some(|folder, name| folder == ".vitepress" && is_script(name, "config")),
+            has_no_template_folders: true,
             inert_fields: "\
                 titleTemplate layout=doc|home|page|false navbar sidebar aside outline outline[] outline.level \
                 outline.label lastUpdated editLink footer pageClass isHome prev prev.text prev.link next next.text \
@@ -51,8 +51,8 @@ impl Rules for VitePress {
                 features[].icon.dark features[].icon.wrap features[].title features[].details features[].link \
                 features[].linkText features[].rel features[].target",
             components: "Badge",
-            active_tokens: ActiveTokens { attribute_lists: true, vue: true, ..ActiveTokens::GENERAL },
-            ..Facts::USUAL
+            active_tokens: ActiveTokens { attribute_lists: true, vue: true, ..ActiveTokens::default() },
+            ..Facts::default()
         }
     }
 
