@@ -75,10 +75,14 @@ pub struct Layout {
     pub(crate) entries: HashMap<String, Entry>,
     /// Paths of the pages that are shown to readers, if the navigation decides that.
     pub(crate) shown: Option<HashSet<String>>,
+    /// The file that lists the pages, if that is not the configuration.
+    pub(crate) summary: Option<String>,
     /// Groups of the pages below a site path, for navigations that name folders; the longest path first.
     pub(crate) folders: Vec<(String, Vec<String>)>,
     pub(crate) redirects: Vec<(String, String)>,
     pub(crate) anchors: AnchorStyle,
+    /// The anchors of notebooks, if they are not those of other pages.
+    pub(crate) notebook_anchors: Option<AnchorStyle>,
     /// Whether the site's own code generates the anchors.
     pub(crate) anchors_computed: bool,
     /// Folders that snippet paths are relative to, besides the page's own folder, in order.
@@ -291,8 +295,7 @@ impl Layout {
 
     /// How anchors are generated for the headings of a file.
     pub(crate) fn anchors_of(&self, file: &str) -> AnchorStyle {
-        let of_notebooks = || rules(self.generator).notebook_anchors(self);
-        (Format::of(file) == Format::Notebook).then(of_notebooks).flatten().unwrap_or(self.anchors)
+        self.notebook_anchors.filter(|_| Format::of(file) == Format::Notebook).unwrap_or(self.anchors)
     }
 
     /// Whether the anchors of headings are those that [`crate::Site::parse`] generates. They are not if the site's own

@@ -79,7 +79,7 @@ impl Layout {
         if root.included.as_ref().is_some_and(|included| !included.is_match(inside)) {
             return Some(match () {
                 _ if is_configuration(file) => SkipReason::Configuration,
-                _ if rules.summary(self).is_some() => SkipReason::NotInNavigation,
+                _ if self.summary.is_some() => SkipReason::NotInNavigation,
                 _ if is_for_editors(file) => SkipReason::ForEditors,
                 _ => SkipReason::Excluded,
             });
@@ -126,8 +126,8 @@ impl Layout {
 
     /// The file that lists the pages.
     fn navigation_file(&self, tree: &dyn Tree) -> Option<String> {
-        match rules(self.generator).summary(self) {
-            Some(summary) => tree.read(&summary).map(|_| summary),
+        match &self.summary {
+            Some(summary) => tree.read(summary).map(|_| summary.clone()),
             None => self.own_configurations(tree).into_iter().next(),
         }
     }

@@ -30,7 +30,7 @@ pub(crate) mod vitepress;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use docent_markdown::{ActiveTokens, AdocAttributes, AnchorStyle, Format, FrontMatter, Page, is_markdown};
+use docent_markdown::{ActiveTokens, AdocAttributes, Format, FrontMatter, Page, is_markdown};
 
 use crate::follow::{LinkRequest, LinkSyntax, ParsedLink};
 use crate::glob::Globs;
@@ -176,11 +176,6 @@ pub(crate) trait Rules: LinkRules {
         by_stem(root, relative_path)
     }
 
-    /// The file that lists the pages, if that is not the configuration.
-    fn summary(&self, _layout: &Layout) -> Option<String> {
-        None
-    }
-
     /// Reads the front matter that the address of a page depends on, where not all front matter is read.
     fn read_front_matter(&self, _root: &Root, _relative_path: &str, _bytes: &FileBytes<'_>) -> Option<FrontMatter> {
         None
@@ -228,14 +223,9 @@ pub(crate) trait Rules: LinkRules {
         None
     }
 
-    /// The anchor style of notebooks, if it is not that of other pages.
-    fn notebook_anchors(&self, _layout: &Layout) -> Option<AnchorStyle> {
-        None
-    }
-
     /// The options that affect how pages are parsed, as text to be compared with those of another layout.
-    fn parse_options_key(&self, _layout: &Layout) -> String {
-        String::new()
+    fn parse_options_key(&self, layout: &Layout) -> String {
+        layout.notebook_anchors.map_or_else(String::new, |style| format!("{style:?}"))
     }
 
     /// The attributes that an AsciiDoc page is parsed with; `root` is the path of the docs root in its repository.

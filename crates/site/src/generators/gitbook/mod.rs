@@ -119,10 +119,6 @@ impl Rules for GitBook {
     fn skips(&self, layout: &Layout, file: &str) -> Option<SkipReason> {
         layout.options.gitbook.structure.iter().any(|known| known == file).then_some(SkipReason::Configuration)
     }
-
-    fn summary(&self, layout: &Layout) -> Option<String> {
-        Some(below(&layout.options.gitbook.source, SUMMARY))
-    }
 }
 
 /// The paths of the special files of a book, configured or default.
@@ -238,6 +234,7 @@ fn book(
     layout.anchors = if is_hosted { AnchorStyle::GitHub } else { AnchorStyle::GitBook };
     layout.anchors_computed = is_hosted;
     options.ignored.problems().for_each(|(file, message)| layout.problem(&file, message));
+    layout.summary = Some(below(&options.source, SUMMARY));
     layout.options.gitbook = options;
     Some(layout)
 }

@@ -85,6 +85,7 @@ impl Rules for MdBook {
         }
         layout.entries = entries.by_key;
         layout.anchors = AnchorStyle::MdBook;
+        layout.summary = Some(below(&source, SUMMARY));
         layout.options.mdbook = MdBookOptions {
             base: path_of_url(text(&["output", "html", "site-url"]).unwrap_or_default()).to_owned(),
             first_page: chapters.first().map(|(path, _)| below(&source, path)),
@@ -115,10 +116,6 @@ impl Rules for MdBook {
 
     fn skips_path(&self, _root: &Root, relative_path: &str) -> Option<SkipReason> {
         (relative_path == SUMMARY).then_some(SkipReason::Configuration)
-    }
-
-    fn summary(&self, layout: &Layout) -> Option<String> {
-        Some(below(&layout.options.mdbook.source, SUMMARY))
     }
 }
 

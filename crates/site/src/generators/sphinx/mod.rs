@@ -57,8 +57,6 @@ pub(crate) struct SphinxOptions {
     pub(crate) reads_markdown: bool,
     /// Whether notebooks become pages.
     pub(crate) reads_notebooks: bool,
-    /// How headings of notebooks get their anchors.
-    pub(crate) notebook_anchors: AnchorStyle,
     /// Whether an extension makes pages without a source file.
     pub(crate) generates_pages: bool,
     /// Whether an extension may write pages in Markdown.
@@ -97,14 +95,6 @@ impl Rules for Sphinx {
             let file = from_config_folder(tree, &source, CONFIG_FILE);
             read(&tree.text(&file).filter(|_| has(&file))?, home, &file, source)
         })
-    }
-
-    fn notebook_anchors(&self, layout: &Layout) -> Option<AnchorStyle> {
-        Some(layout.options.sphinx.notebook_anchors)
-    }
-
-    fn parse_options_key(&self, layout: &Layout) -> String {
-        format!("{:?}", layout.options.sphinx.notebook_anchors)
     }
 
     fn reads(&self, format: Format) -> bool {
@@ -217,10 +207,10 @@ fn read(text: &str, home: &str, file: &str, source: String) -> Option<Layout> {
     layout.anchors = AnchorStyle::Docutils;
     let generates_pages = PAGE_GENERATING_EXTENSIONS.iter().any(|name| text.contains(name));
     let generates_sources = SOURCE_GENERATING_EXTENSIONS.iter().any(|name| text.contains(name));
-    let notebook_anchors =
-        if text.contains(NOTEBOOK_PARSERS[1]) { AnchorStyle::Nbsphinx } else { AnchorStyle::Docutils };
+    layout.notebook_anchors =
+        Some(if text.contains(NOTEBOOK_PARSERS[1]) { AnchorStyle::Nbsphinx } else { AnchorStyle::Docutils });
     layout.options.sphinx =
-        SphinxOptions { source, reads_markdown, reads_notebooks, notebook_anchors, generates_pages, generates_sources };
+        SphinxOptions { source, reads_markdown, reads_notebooks, generates_pages, generates_sources };
     Some(layout)
 }
 

@@ -89,7 +89,7 @@ fn resolve_path(site: &Site, from: &str, path: &str) -> Option<String> {
 pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     let options = &site.layout().options.sphinx;
     let Some(path) = resolve_path(site, link.from, &link.path) else { return Target::NotUnderstood };
-    if Format::of(&path) == Format::Notebook && options.notebook_anchors != AnchorStyle::Nbsphinx {
+    if Format::of(&path) == Format::Notebook && site.layout().notebook_anchors != Some(AnchorStyle::Nbsphinx) {
         // Only nbsphinx turns a link to a notebook into one to its page; a browser requests the file, which may not be
         // served.
         return Target::NotUnderstood;
