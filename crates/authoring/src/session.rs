@@ -8,7 +8,7 @@ use std::sync::Arc;
 use docent_agent::{self as agent, Allowances, Call, Finish, Step, ToolContext, ToolResult, Transcript, TurnSettings};
 use docent_jobs::{EntryBody, Handle, Interrupted, JobProgress, crash};
 use docent_llm::Model;
-use docent_site::described;
+use docent_site::site_profile;
 use docent_types::{Halt, Project};
 use docent_workspace::{Base, CommitId, GitError, Mirror, Overlay};
 use tracing::info;
@@ -208,7 +208,7 @@ impl Session<'_> {
         let quarantine = self.author.config.quarantine.clone();
         let read = move || {
             let base = mirror.base(target_tip)?;
-            Ok::<_, GitError>((guidance(&base, &root)?, described(&OriginalDocs::new(base, &root, &quarantine)?)))
+            Ok::<_, GitError>((guidance(&base, &root)?, site_profile(&OriginalDocs::new(base, &root, &quarantine)?)))
         };
         let (guidance, site) = match self.run_step("reading the site", read).await? {
             Err(GitError::NoSuchCommit { .. }) => {

@@ -62,18 +62,23 @@ pub fn translate(
 ) -> Option<Composed> {
     let has_attribute_lists = attribute_lists == AttributeLists::Enabled && ATTRIBUTE_LIST.is_match(text);
     (has_attribute_lists || MARKERS.is_match(text)).then_some(())?;
-    let mut reading =
-        Reading { out: Composed::default(), fence: Fence::default(), open: Vec::new(), containers: 0, attribute_lists };
+    let mut translator = Translator {
+        out: Composed::default(),
+        fence: Fence::default(),
+        open: Vec::new(),
+        containers: 0,
+        attribute_lists,
+    };
     let mut at = 0;
     for (number, line) in (1..).zip(each_line(text)) {
         let origin = origin(number);
         match at < body {
-            true => reading.out.push(line, origin),
-            false => reading.line(line, origin),
+            true => translator.out.push(line, origin),
+            false => translator.line(line, origin),
         }
         at += line.len();
     }
-    Some(reading.out)
+    Some(translator.out)
 }
 
 /// The byte offsets of markers (`!!!`, `???`, `===`) with content indented below them, in order; none in code.
@@ -115,7 +120,7 @@ pub enum AttributeLists {
     Disabled,
 }
 
-struct Reading {
+struct Translator {
     out: Composed,
     fence: Fence,
     /// The columns at which the content of the open markers begins, outermost first.
@@ -125,7 +130,7 @@ struct Reading {
     attribute_lists: AttributeLists,
 }
 
-impl Reading {
+impl Translator {
     fn line(&mut self, line: &str, origin: usize) {
         let is_blank = line.trim().is_empty();
         if !is_blank {

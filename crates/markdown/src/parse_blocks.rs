@@ -52,7 +52,7 @@ pub(crate) fn blocks(
             (label(&definition.label), (definition.target, span))
         })
         .collect();
-    let mut reading = Reading {
+    let mut parser = BlockParser {
         source,
         definitions,
         blocks: Blocks::default(),
@@ -79,19 +79,19 @@ pub(crate) fn blocks(
         hugo_words: None,
     };
     for (event, range) in events {
-        reading.tags_before(range.start);
-        reading.event(event, range);
+        parser.tags_before(range.start);
+        parser.event(event, range);
     }
-    reading.tags_before(source.text.len() + 1);
-    reading.close_section(source.text.len());
-    let mut blocks = reading.blocks;
-    if reading.anchors.is_python_markdown() {
-        let firsts = reading.definitions.iter().map(|(label, (_, span))| (label.as_str(), span.start));
-        let last = last_definitions(reading.source.parsed, &firsts.collect(), &blocks.code);
+    parser.tags_before(source.text.len() + 1);
+    parser.close_section(source.text.len());
+    let mut blocks = parser.blocks;
+    if parser.anchors.is_python_markdown() {
+        let firsts = parser.definitions.iter().map(|(label, (_, span))| (label.as_str(), span.start));
+        let last = last_definitions(parser.source.parsed, &firsts.collect(), &blocks.code);
         for link in blocks.links.iter_mut().filter(|link| matches!(link.kind, LinkKind::Reference | LinkKind::Image)) {
             if let Some(span) = last.get(&link.dest_span.start) {
                 link.dest_span = span.clone();
-                link.target = reading.source.text[span.clone()].to_owned();
+                link.target = parser.source.text[span.clone()].to_owned();
             }
         }
     }
@@ -126,7 +126,7 @@ struct OpenLink {
     inner_end: usize,
 }
 
-struct Reading<'t> {
+struct BlockParser<'t> {
     source: SourceText<'t>,
     definitions: HashMap<String, (String, Range<usize>)>,
     blocks: Blocks,
@@ -153,7 +153,7 @@ struct Reading<'t> {
     hugo_words: Option<HugoWords>,
 }
 
-impl Reading<'_> {
+impl BlockParser<'_> {
     fn event(&mut self, event: Event<'_>, range: Range<usize>) {
         // The parser may split masked text anywhere, but a span never starts or ends inside a character.
         let text = self.source.text;

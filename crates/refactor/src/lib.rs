@@ -7,7 +7,6 @@ mod add_page;
 mod alias;
 mod delete_page;
 mod descriptions;
-mod detour;
 mod edit;
 mod field;
 mod fix_links;
@@ -16,8 +15,9 @@ mod move_page;
 mod navigation;
 mod nearest;
 mod occurrences;
-mod regions;
+mod protected_ranges;
 mod replace;
+mod round_trip;
 mod selection;
 
 use docent_site::{ChangedTree, GlobError, Site};

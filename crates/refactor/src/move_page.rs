@@ -11,9 +11,9 @@ use docent_site::{
 };
 
 use super::alias;
-use super::detour;
 use super::edit::{Change, TextEdit, apply, in_order};
 use super::navigation::follow_navigation;
+use super::round_trip;
 use super::selection::{page_named, page_path};
 use super::{RefactorError, Refactored, counted, on_one_line, translations, unserved};
 
@@ -32,7 +32,7 @@ pub fn move_page(tree: &dyn Tree, base: &dyn Tree, from: &str, to: &str) -> Resu
         path => path?,
     };
     let mut moved = moved(tree, &site, &from, &to, Redirects::Added)?;
-    detour::undo(tree, base, &from, &to, &mut moved);
+    round_trip::undo(tree, base, &from, &to, &mut moved);
     Ok(moved)
 }
 

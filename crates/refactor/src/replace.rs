@@ -15,7 +15,7 @@ use super::edit::{Change, TextEdit, apply, in_order};
 use super::field::{self, FieldContent};
 use super::json;
 use super::occurrences::occurrences;
-use super::regions::{Links, addresses, is_address_itself, is_identifier, overlaps, protected_ranges};
+use super::protected_ranges::{Links, addresses, is_address_itself, is_identifier, overlaps, protected_ranges};
 use super::selection::Selection;
 use super::{RefactorError, Refactored, counted};
 

@@ -45,7 +45,7 @@ pub(crate) fn active_fields(generator: Generator, text: &str) -> Vec<Code> {
     let (front, problem) = read_front_matter(text, &lines);
     let Some(body) = front.body.clone() else { return without_block(generator, text.trim_start_matches('\u{feff}')) };
     let inside = &text[body.clone()];
-    let mut found = Found { generator, inside, first_line: lines.number(body.start), code: Vec::new() };
+    let mut found = ActiveFields { generator, inside, first_line: lines.number(body.start), code: Vec::new() };
     let data = match front.syntax {
         _ if problem.is_some() => None,
         Syntax::Toml => inside.parse::<toml::Table>().ok().map(|table| of_toml(toml::Value::Table(table))),
@@ -77,7 +77,7 @@ pub(crate) fn active_fields(generator: Generator, text: &str) -> Vec<Code> {
 /// The front matter that generators read where no block begins the page.
 fn without_block(generator: Generator, text: &str) -> Vec<Code> {
     let start = text.trim_start();
-    let mut found = Found { generator, inside: text, first_line: 1, code: Vec::new() };
+    let mut found = ActiveFields { generator, inside: text, first_line: 1, code: Vec::new() };
     let is_json = generator == Generator::Hugo && start.starts_with('{') && !start.starts_with("{{");
     if LANGUAGE.is_match(start) || is_json {
         found.add(0, start, format!("front matter {start}"));
@@ -96,14 +96,14 @@ fn without_block(generator: Generator, text: &str) -> Vec<Code> {
 /// Most fields whose line is looked for; the others are said to be on the first.
 const MOST_PLACED: usize = 100;
 
-struct Found<'t> {
+struct ActiveFields<'t> {
     generator: Generator,
     inside: &'t str,
     first_line: usize,
     code: Vec<Code>,
 }
 
-impl Found<'_> {
+impl ActiveFields<'_> {
     /// `line` is counted from 0 in the block.
     fn add(&mut self, line: usize, shown: &str, key: String) {
         self.code.push(Code::new(self.first_line + line, shown, key));

@@ -2,7 +2,7 @@
 //!
 //! [`new_findings`] compares two trees, and its cost depends on what changed between them: it reads the changed pages,
 //! and other pages only when a page, file or anchor that their text may name is gone. A finding under a rule that the
-//! site does not obey is reported as a doubt and not as a finding (see `trust`).
+//! site does not obey is reported as a doubt and not as a finding (see `rule_evidence`).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -11,12 +11,12 @@ use std::sync::LazyLock;
 use docent_markdown::{Format, Notebook, Page, each_line, is_page, line_of, regex, slug, text_of};
 use regex::bytes::Regex as BytesRegex;
 
-use crate::follow::{LinkSyntax, is_external, is_fragment, parts};
-use crate::inbound::{any_of, needles};
+use crate::backlinks::{any_of, needles};
+use crate::link_target::{LinkSyntax, is_external, is_fragment, parts};
 use crate::model::{Site, Target};
 use crate::navigation::Navigation;
+use crate::rule_evidence::{DoubtedFindings, LinkShape, Rule, RuleEvidence};
 use crate::tree::Tree;
-use crate::trust::{DoubtedFindings, LinkShape, Rule, RuleEvidence};
 
 /// Maximum number of pages that are read to learn which rules a site obeys.
 const SAMPLE_SIZE: usize = 400;
@@ -73,7 +73,7 @@ pub fn findings(tree: &dyn Tree) -> Checked {
     let mut check = Check::of(tree);
     let mut evidence = RuleEvidence::default();
     let pages: Vec<String> = check.site.files().filter(|file| check.site.is_page(file)).map(str::to_owned).collect();
-    let mut found: Vec<Found> = pages.iter().flat_map(|file| check.page_findings(file, &mut evidence)).collect();
+    let mut found: Vec<RuleFinding> = pages.iter().flat_map(|file| check.page_findings(file, &mut evidence)).collect();
     found.extend(check.navigation_findings(&mut evidence));
     split_confirmed_and_doubted(found, |found| evidence.is_obeyed(found.rule))
 }
@@ -82,7 +82,8 @@ pub fn findings(tree: &dyn Tree) -> Checked {
 pub fn findings_in(tree: &dyn Tree, files: &[String]) -> Checked {
     let mut check = Check::of(tree);
     let mut unused_evidence = RuleEvidence::default();
-    let mut found: Vec<Found> = files.iter().flat_map(|file| check.page_findings(file, &mut unused_evidence)).collect();
+    let mut found: Vec<RuleFinding> =
+        files.iter().flat_map(|file| check.page_findings(file, &mut unused_evidence)).collect();
     if files.iter().any(|file| Navigation::FILES.contains(&file.as_str())) {
         found.extend(check.navigation_findings(&mut unused_evidence));
     }
@@ -99,8 +100,10 @@ pub fn new_findings(before: &dyn Tree, after: &dyn Tree, changed: &[String]) -> 
         changed.iter().filter(|file| new.site.is_page(file)).map(|file| (*file).to_owned()).collect();
     files.extend(unchanged_files_affected(&mut old, &mut new, &changed));
     let mut unused_evidence = RuleEvidence::default();
-    let mut known: Vec<Found> = files.iter().flat_map(|file| old.page_findings(file, &mut unused_evidence)).collect();
-    let mut found: Vec<Found> = files.iter().flat_map(|file| new.page_findings(file, &mut unused_evidence)).collect();
+    let mut known: Vec<RuleFinding> =
+        files.iter().flat_map(|file| old.page_findings(file, &mut unused_evidence)).collect();
+    let mut found: Vec<RuleFinding> =
+        files.iter().flat_map(|file| new.page_findings(file, &mut unused_evidence)).collect();
     let lists_change = changed.iter().any(|file| is_page(file) || Navigation::FILES.contains(file));
     if lists_change {
         known.extend(old.navigation_findings(&mut unused_evidence));
@@ -117,7 +120,7 @@ pub fn new_findings(before: &dyn Tree, after: &dyn Tree, changed: &[String]) -> 
 
 /// Splits findings into those that are reported and, by rule, those that are doubted. Missing titles are dropped
 /// instead of doubted.
-fn split_confirmed_and_doubted(found: Vec<Found>, mut is_confirmed: impl FnMut(&Found) -> bool) -> Checked {
+fn split_confirmed_and_doubted(found: Vec<RuleFinding>, mut is_confirmed: impl FnMut(&RuleFinding) -> bool) -> Checked {
     let mut checked = Checked::default();
     let mut doubts: BTreeMap<Rule, Vec<Finding>> = BTreeMap::new();
     for found in found {
@@ -182,7 +185,7 @@ fn unchanged_files_affected(old: &mut Check<'_>, new: &mut Check<'_>, changed: &
 }
 
 /// A finding, with the parts of it that survive a move of its page or of its target.
-struct Found {
+struct RuleFinding {
     finding: Finding,
     /// The rule that the finding violates.
     rule: Rule,
@@ -193,7 +196,7 @@ struct Found {
     syntax: LinkSyntax,
 }
 
-impl Found {
+impl RuleFinding {
     /// A finding that is not about a link.
     fn of(rule: Rule, finding: Finding) -> Self {
         Self { finding, rule, gist: String::new(), target: String::new(), syntax: LinkSyntax::Markdown }
@@ -203,16 +206,17 @@ impl Found {
 /// The findings without the known ones; each known finding removes one match. Matched in this order: the identical
 /// finding; on the same page, one with the same link text and anchor, whose target may have followed a page that moved;
 /// then findings of deleted pages, which may have been moved to this page.
-fn without_known(found: Vec<Found>, known: Vec<Found>, site: &Site) -> Vec<Found> {
+fn without_known(found: Vec<RuleFinding>, known: Vec<RuleFinding>, site: &Site) -> Vec<RuleFinding> {
     type Key = (Option<String>, FindingKind, String);
-    let same = |found: &Found| (Some(found.finding.path.clone()), found.finding.kind, found.finding.message.clone());
-    let alike = |found: &Found| (Some(found.finding.path.clone()), found.finding.kind, found.gist.clone());
-    let moved = |found: &Found| (None, found.finding.kind, found.finding.message.clone());
-    let moved_alike = |found: &Found| (None, found.finding.kind, found.gist.clone());
-    let (mut known, gone): (Vec<Found>, Vec<Found>) =
+    let same =
+        |found: &RuleFinding| (Some(found.finding.path.clone()), found.finding.kind, found.finding.message.clone());
+    let alike = |found: &RuleFinding| (Some(found.finding.path.clone()), found.finding.kind, found.gist.clone());
+    let moved = |found: &RuleFinding| (None, found.finding.kind, found.finding.message.clone());
+    let moved_alike = |found: &RuleFinding| (None, found.finding.kind, found.gist.clone());
+    let (mut known, gone): (Vec<RuleFinding>, Vec<RuleFinding>) =
         known.into_iter().partition(|known| site.has_file(&known.finding.path));
     let mut remaining = found;
-    let mut remove_matches = |known: &mut Vec<Found>, key: &dyn Fn(&Found) -> Key| {
+    let mut remove_matches = |known: &mut Vec<RuleFinding>, key: &dyn Fn(&RuleFinding) -> Key| {
         let mut counts: HashMap<Key, usize> = HashMap::new();
         for found in known.iter() {
             *counts.entry(key(found)).or_default() += 1;
@@ -285,7 +289,7 @@ impl<'a> Check<'a> {
     }
 
     /// The findings on one page. `evidence` counts how the page obeys each rule.
-    fn page_findings(&mut self, file: &str, evidence: &mut RuleEvidence) -> Vec<Found> {
+    fn page_findings(&mut self, file: &str, evidence: &mut RuleEvidence) -> Vec<RuleFinding> {
         if !self.site.is_page(file) {
             return Vec::new();
         }
@@ -293,11 +297,11 @@ impl<'a> Check<'a> {
         let (page, text) = (&read.page, text_of(&read.bytes));
         let finding = |line, kind, message| Finding { path: file.to_owned(), line, kind, message };
         evidence.note(Rule::Readable, page.problems.is_empty());
-        let mut found: Vec<Found> = page
+        let mut found: Vec<RuleFinding> = page
             .problems
             .iter()
             .map(|problem| {
-                Found::of(Rule::Readable, finding(problem.line, FindingKind::Unreadable, problem.message.clone()))
+                RuleFinding::of(Rule::Readable, finding(problem.line, FindingKind::Unreadable, problem.message.clone()))
             })
             .collect();
         let is_served = self.site.address(file).is_some();
@@ -305,7 +309,7 @@ impl<'a> Check<'a> {
             evidence.note(Rule::Title, page.front_matter.title().is_some());
             if page.front_matter.title().is_none() {
                 let message = "the front matter has no `title`".to_owned();
-                found.push(Found::of(Rule::Title, finding(1, FindingKind::MissingTitle, message)));
+                found.push(RuleFinding::of(Rule::Title, finding(1, FindingKind::MissingTitle, message)));
             }
         }
         for link in &page.links {
@@ -341,7 +345,7 @@ impl<'a> Check<'a> {
             };
             evidence.note(rule, false);
             let anchor = link.target.split_once('#').map_or("", |(_, anchor)| anchor);
-            found.push(Found {
+            found.push(RuleFinding {
                 finding: finding(line_of(&text, link.span.start), kind, message),
                 rule,
                 gist: format!("{}#{anchor}", link.text),
@@ -365,7 +369,7 @@ impl<'a> Check<'a> {
     }
 
     /// Whether the link of a finding was sound in this tree: the same target on the same page resolved.
-    fn resolves_link_of(&mut self, found: &Found) -> bool {
+    fn resolves_link_of(&mut self, found: &RuleFinding) -> bool {
         let from = found.finding.path.as_str();
         if found.target.is_empty() || !(self.site.has_file(from) || found.target.starts_with('/')) {
             return false;
@@ -376,16 +380,16 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn navigation_findings(&mut self, evidence: &mut RuleEvidence) -> Vec<Found> {
+    fn navigation_findings(&mut self, evidence: &mut RuleEvidence) -> Vec<RuleFinding> {
         let Some(navigation) = Navigation::read(self.tree, self.site.layout().home()) else { return Vec::new() };
         let texts: Vec<Vec<u8>> =
             navigation.files.iter().map(|file| self.tree.read(file).unwrap_or_default()).collect();
         let finding = |path: &str, line, kind, message| {
-            Found::of(Rule::Navigation, Finding { path: path.to_owned(), line, kind, message })
+            RuleFinding::of(Rule::Navigation, Finding { path: path.to_owned(), line, kind, message })
         };
         // The pages say nothing about whether the navigation file can be read, so problems are not counted for or
         // against the rule.
-        let mut found: Vec<Found> = navigation
+        let mut found: Vec<RuleFinding> = navigation
             .problems
             .iter()
             .map(|problem| finding(&navigation.path, problem.line, FindingKind::Unreadable, problem.message.clone()))

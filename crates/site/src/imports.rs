@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 use docent_markdown::{Format, Page, folder, joined};
 use regex::bytes::Regex;
 
-use crate::follow::is_external;
 use crate::layout::Generator;
+use crate::link_target::is_external;
 use crate::model::{Site, Target};
 
 /// A file that a page includes or imports in the syntax of its generator.

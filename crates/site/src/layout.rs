@@ -72,7 +72,7 @@ pub struct Layout {
     /// The folders of pages, the deepest first.
     pub(crate) roots: Vec<Root>,
     /// Navigation entries by page key (see [`Root::key`]).
-    pub(crate) entries: HashMap<String, Entry>,
+    pub(crate) entries: HashMap<String, PageEntry>,
     /// Paths of the pages that are shown to readers, if the navigation decides that.
     pub(crate) shown: Option<HashSet<String>>,
     /// The file that lists the pages, if that is not the configuration.
@@ -101,7 +101,7 @@ pub struct Layout {
 
 /// The navigation entry of one page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Entry {
+pub(crate) struct PageEntry {
     pub(crate) title: Option<String>,
     pub(crate) groups: Arc<[String]>,
     pub(crate) order: u32,
@@ -129,17 +129,17 @@ const NOT_DESCRIPTIONS: [&str; 14] = [
 
 /// Collects navigation entries. A page that is named twice keeps its first entry.
 #[derive(Debug, Default)]
-pub(crate) struct Entries {
-    pub(crate) by_key: HashMap<String, Entry>,
+pub(crate) struct PageEntries {
+    pub(crate) by_key: HashMap<String, PageEntry>,
     pub(crate) next: u32,
 }
 
-impl Entries {
-    pub(crate) fn add(&mut self, key: String, entry: Entry) {
+impl PageEntries {
+    pub(crate) fn add(&mut self, key: String, entry: PageEntry) {
         let order = self.next;
         self.by_key.entry(key).or_insert_with(|| {
             self.next += 1;
-            Entry { order, ..entry }
+            PageEntry { order, ..entry }
         });
     }
 }

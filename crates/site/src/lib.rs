@@ -20,20 +20,19 @@
 //! This crate is pure: it does not depend on git, search indexes, models or HTTP. Files come in through [`Tree`].
 
 mod active_fields;
+mod backlinks;
 mod check;
 mod code;
-mod described;
-mod follow;
 mod generator;
 mod generators;
 mod glob;
 mod groups;
 mod imports;
-mod inbound;
 mod include;
 mod inert;
 mod layout;
 mod link_form;
+mod link_target;
 mod model;
 mod navigation;
 mod navigation_edit;
@@ -45,35 +44,35 @@ mod openapi;
 mod paths;
 mod programs;
 mod read_file;
+mod rule_evidence;
 #[cfg(test)]
 mod sample;
 mod script_pieces;
 mod settings;
 mod site_data;
+mod site_profile;
 mod skip_reason;
 mod skipped;
 mod svg;
 #[cfg(test)]
 mod tests;
 mod tree;
-mod trust;
 mod variant_folders;
 mod variants;
 mod version_names;
 
+pub use backlinks::{Linking, any_of, linking_to, named_in_sources, named_outside, needles, referring_by_name};
 pub use check::{Checked, Finding, FindingKind, findings, findings_in, may_have_anchor, new_findings};
 pub use code::code_of;
-pub use described::described;
-pub use follow::{
-    LinkRequest, LinkSyntax, ParsedLink, has_page_ending, is_external, is_fragment, parts, retargeted_link,
-};
 pub use generator::Generator;
 pub use generators::Reference;
 pub use glob::{Glob, GlobError};
 pub use imports::{Import, imports};
-pub use inbound::{Linking, any_of, linking_to, named_in_sources, named_outside, needles, referring_by_name};
 pub use layout::{FileProblem, Layout, Place, ReadFingerprint};
 pub use link_form::{FileMove, kept_form};
+pub use link_target::{
+    LinkRequest, LinkSyntax, ParsedLink, has_page_ending, is_external, is_fragment, parts, retargeted_link,
+};
 pub use model::{Site, Target};
 pub use navigation::{Navigation, NavigationEntry, PageList, Redirect};
 pub use navigation_edit::{NavigationEdits, NavigationFiles, NavigationPlace};
@@ -83,10 +82,11 @@ pub use navigation_script::NavigationScript;
 pub use openapi::is_api_description;
 pub use programs::{active_in_diagram, is_program, is_template};
 pub use read_file::{FileRead, SitePage, read_file};
+pub use rule_evidence::{DoubtedFindings, LinkEnding, LinkShape, Rule, RuleEvidence};
 pub use site_data::SiteData;
+pub use site_profile::site_profile;
 pub use skip_reason::SkipReason;
 pub use skipped::{RuleAt, Skip};
 pub use svg::active_in_svg;
 pub use tree::{ChangedTree, Tree, from_root};
-pub use trust::{DoubtedFindings, LinkEnding, LinkShape, Rule, RuleEvidence};
 pub use variants::{Declared, PageLabels, Stage, Variant, Variants, Version, is_same_language};

@@ -8,9 +8,9 @@ use docent_markdown::{
     stem, text_of,
 };
 
-use crate::follow::{LinkRequest, LinkSyntax, ParsedLink, is_external};
 use crate::generators::{Rules, rules};
 use crate::layout::{Generator, Layout, below};
+use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink, is_external};
 use crate::tree::Tree;
 
 /// The destination of a link.
@@ -378,7 +378,7 @@ impl Site {
                 false => Target::Page { file: from.to_owned(), anchor: link.anchor },
             };
         }
-        match rules(self.generator()).follow(self, &link) {
+        match rules(self.generator()).resolve(self, &link) {
             Target::Missing { path, .. } if self.may_be_unread(from, &link.path, path.as_deref()) => {
                 Target::NotUnderstood
             }

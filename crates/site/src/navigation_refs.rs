@@ -97,7 +97,7 @@ impl Reader<'_> {
             Value::Object(members) => {
                 let reference = members.iter().find(|(name, _)| name == "$ref").and_then(|(_, value)| value.text());
                 if let Some(reference) = reference.map(str::to_owned)
-                    && let Some(found) = self.follow(&reference, number, inside, around, depth)
+                    && let Some(found) = self.resolve(&reference, number, inside, around, depth)
                 {
                     let own = members.into_iter().filter(|(name, _)| name != "$ref");
                     let own: Vec<(String, Json)> =
@@ -118,7 +118,7 @@ impl Reader<'_> {
         Json { span, value, file: number }
     }
 
-    fn follow(
+    fn resolve(
         &mut self,
         reference: &str,
         number: usize,

@@ -4,7 +4,7 @@
 
 use docent_markdown::{Format, Lines, is_agents_file, is_for_editors, is_markup, is_page, read_front_matter, text_of};
 
-use crate::generators::configured::is_configuration;
+use crate::generators::detection::is_configuration;
 use crate::generators::rules;
 use crate::glob::Globs;
 use crate::layout::Layout;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::lines::{self, BlockAttributes, Delimiter};
 use super::tables::Table;
-use super::{Reading, inline};
+use super::{PageParser, inline};
 use crate::page::{Link, LinkKind};
 use crate::page_builder::Line;
 
@@ -37,7 +37,7 @@ pub(super) fn is_shown(styled: &BlockAttributes) -> bool {
     styled.is_style(&VERBATIM) || styled.is_style(&RAW)
 }
 
-impl<'t> Reading<'t> {
+impl<'t> PageParser<'t> {
     /// Reads a block between two equal delimiter lines, or the end of one; returns the next line.
     pub(super) fn delimited(&mut self, at: usize, kind: Delimiter) -> usize {
         let line = self.lines[at];

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::{Reading, attributes, inline, lines, tidied};
+use super::{PageParser, attributes, inline, lines, tidied};
 use crate::page_builder::Line;
 
-impl<'t> Reading<'t> {
+impl<'t> PageParser<'t> {
     /// Reads the title of the page, which has a generated id only in the styles of a forge.
     pub(super) fn title(&mut self, line: Line<'t>, words: Range<usize>, span: Range<usize>) {
         let pending = std::mem::take(&mut self.pending);

@@ -32,7 +32,7 @@ pub(super) fn read(text: &str, range: Range<usize>, attributes: &mut Attributes<
         return Inline { text: text[range].to_owned(), ..Inline::default() };
     };
     attributes.depth = depth;
-    let mut reading = Reading {
+    let mut parser = InlineParser {
         text,
         at: range.start,
         from: range.start,
@@ -45,8 +45,8 @@ pub(super) fn read(text: &str, range: Range<usize>, attributes: &mut Attributes<
         out: Inline::default(),
         is_spaced: false,
     };
-    reading.all();
-    let read = reading.out;
+    parser.all();
+    let read = parser.out;
     attributes.depth = around;
     read
 }
@@ -96,7 +96,7 @@ impl Ending {
     }
 }
 
-struct Reading<'t, 'a, 'g> {
+struct InlineParser<'t, 'a, 'g> {
     text: &'t str,
     range: Range<usize>,
     at: usize,
@@ -115,7 +115,7 @@ struct Reading<'t, 'a, 'g> {
     is_spaced: bool,
 }
 
-impl<'t> Reading<'t, '_, '_> {
+impl<'t> InlineParser<'t, '_, '_> {
     fn all(&mut self) {
         let bytes = self.text.as_bytes();
         while self.at < self.range.end {

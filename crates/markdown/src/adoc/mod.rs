@@ -41,24 +41,24 @@ use crate::text::text_of;
 /// Parses one page. Never fails and never panics.
 pub(crate) fn parse(path: &str, bytes: &[u8], anchors: AnchorStyle, given: &AdocAttributes) -> Page {
     let text = text_of(bytes);
-    let mut reading = Reading::of(&text, anchors, given);
-    reading.blocks();
-    reading.resolve();
+    let mut parser = PageParser::of(&text, anchors, given);
+    parser.blocks();
+    parser.resolve();
     let mut problems = problems_of(bytes);
-    if reading.attributes.is_exhausted() {
+    if parser.attributes.is_exhausted() {
         let message = "the attributes of this page insert too much text; further references to them are read as text";
         problems.push(Problem { line: 1, message: message.to_owned() });
     }
-    reading.page.finish(path, Format::Adoc, problems)
+    parser.page.finish(path, Format::Adoc, problems)
 }
 
 /// The attributes in the header of a page, as front matter: `description`, `keywords`, `nav_title` and `page-aliases`.
 pub fn adoc_header(text: &str) -> FrontMatter {
     let given = AdocAttributes::default();
     // A header ends at the first blank line after the title, so the first 16 KiB of the text are enough.
-    let mut reading = Reading::of(&text[..text.floor_char_boundary(16_384)], AnchorStyle::Asciidoctor, &given);
-    reading.header();
-    front_matter_of(&reading.attributes)
+    let mut parser = PageParser::of(&text[..text.floor_char_boundary(16_384)], AnchorStyle::Asciidoctor, &given);
+    parser.header();
+    front_matter_of(&parser.attributes)
 }
 
 /// The paragraph being read, which grows line by line.
@@ -70,7 +70,7 @@ struct OpenParagraph {
     is_item: bool,
 }
 
-struct Reading<'t> {
+struct PageParser<'t> {
     text: &'t str,
     lines: Vec<Line<'t>>,
     page: PageBuilder<'t>,
@@ -89,7 +89,7 @@ struct Reading<'t> {
     titles: HashMap<String, String>,
 }
 
-impl<'t> Reading<'t> {
+impl<'t> PageParser<'t> {
     fn of(text: &'t str, anchors: AnchorStyle, given: &'t AdocAttributes) -> Self {
         Self {
             text,

@@ -1,7 +1,7 @@
 //! Reads tables, whose cells contain text or blocks.
 
 use super::lines::{self, BlockAttributes, Delimiter};
-use super::{OpenParagraph, Reading};
+use super::{OpenParagraph, PageParser};
 
 /// An open table.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Table {
     }
 }
 
-impl Reading<'_> {
+impl PageParser<'_> {
     /// Reads a line of a table; `None` if it is not one, or begins a block in a cell.
     pub(super) fn table_line(&mut self, at: usize, kind: Option<Delimiter>) -> Option<usize> {
         let line = self.lines[at];

@@ -73,12 +73,12 @@ pub(super) fn code_of(file: &str, bytes: &[u8]) -> Vec<Code> {
         Some(start)
     });
     let shown = fences::shown(&lines);
-    let mut reading = Reading { starts: starts.collect(), lines, shown, found };
-    reading.page();
-    reading.found.code
+    let mut finder = CodeFinder { starts: starts.collect(), lines, shown, found };
+    finder.page();
+    finder.found.code
 }
 
-struct Reading<'t> {
+struct CodeFinder<'t> {
     found: Found<'t>,
     /// The lines without their ends, and the bytes at which they begin.
     lines: Vec<&'t str>,
@@ -87,7 +87,7 @@ struct Reading<'t> {
     shown: Vec<Known>,
 }
 
-impl Reading<'_> {
+impl CodeFinder<'_> {
     fn page(&mut self) {
         // Generators that read front matter expand templates, in shown code, too.
         let has_front_matter = TITLE_HEAD.is_match(self.found.text);

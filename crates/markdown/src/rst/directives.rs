@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Place, Reading};
+use super::{PageParser, Place};
 use crate::page::{Link, LinkKind};
 use crate::page_builder::Line;
 
@@ -84,7 +84,7 @@ const TITLED: [&str; 26] = [
     "warning",
 ];
 
-impl Reading<'_> {
+impl PageParser<'_> {
     /// Reads a directive; `None` if there is none. With `is_substitution`, it defines a substitution and is not
     /// displayed where it is written.
     pub(super) fn directive(&mut self, place: Place, is_substitution: bool) -> Option<usize> {
@@ -103,7 +103,7 @@ impl Reading<'_> {
         let last = name.rsplit(':').next().unwrap_or(&name).to_owned();
         let content = self.options_end(place);
         self.options(&last, place.line + 1..content);
-        let end = |reading: &Self| reading.block_end(place.line + 1, place.column);
+        let end = |parser: &Self| parser.block_end(place.line + 1, place.column);
         Some(match last.as_str() {
             "toctree" => {
                 let end = end(self);

@@ -50,7 +50,7 @@ pub(super) fn normal(name: &str) -> String {
 
 /// Parses the inline markup of a range.
 pub(super) fn read(text: &str, range: Range<usize>) -> Inline {
-    let mut reading = Reading {
+    let mut parser = InlineParser {
         text,
         known: [Searched::default(); 7],
         at: range.start,
@@ -59,8 +59,8 @@ pub(super) fn read(text: &str, range: Range<usize>) -> Inline {
         out: Inline::default(),
         is_spaced: false,
     };
-    reading.all();
-    reading.out
+    parser.all();
+    parser.out
 }
 
 /// The kinds of markup whose end is searched for.
@@ -96,7 +96,7 @@ struct Searched {
     to: usize,
 }
 
-struct Reading<'t> {
+struct InlineParser<'t> {
     text: &'t str,
     known: [Searched; 7],
     range: Range<usize>,
@@ -108,7 +108,7 @@ struct Reading<'t> {
     is_spaced: bool,
 }
 
-impl<'t> Reading<'t> {
+impl<'t> InlineParser<'t> {
     fn all(&mut self) {
         let bytes = self.text.as_bytes();
         while self.at < self.range.end {

@@ -34,11 +34,11 @@ const MAX_COPIED_BYTES: usize = 64 << 10;
 /// Reads one page. Never fails and never panics.
 pub(crate) fn parse(path: &str, bytes: &[u8]) -> Page {
     let text = text_of(bytes);
-    let mut reading = Reading::of(&text);
-    reading.blocks();
+    let mut parser = PageParser::of(&text);
+    parser.blocks();
     let mut problems = problems_of(bytes);
-    problems.extend(reading.resolve());
-    reading.page.finish(path, Format::Rst, problems)
+    problems.extend(parser.resolve());
+    parser.page.finish(path, Format::Rst, problems)
 }
 
 /// The id that docutils derives from a name.
@@ -73,7 +73,7 @@ struct Place {
     column: usize,
 }
 
-struct Reading<'t> {
+struct PageParser<'t> {
     text: &'t str,
     lines: Vec<Line<'t>>,
     page: PageBuilder<'t>,
@@ -121,7 +121,7 @@ fn target_of(rest: &str) -> Option<TargetLine<'_>> {
     (!name.is_empty()).then_some(TargetLine { name, value: value.trim() })
 }
 
-impl<'t> Reading<'t> {
+impl<'t> PageParser<'t> {
     fn of(text: &'t str) -> Self {
         Self {
             text,

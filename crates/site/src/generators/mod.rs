@@ -1,12 +1,13 @@
 //! The supported generators, one folder each with its [`Rules`]. [`rules()`] looks up the rules of a generator;
-//! `configured` detects which generator a tree has.
+//! `detection` detects which generator a tree has.
 
 pub(crate) mod antora;
-mod browser;
-pub(crate) mod by_names;
-pub(crate) mod configured;
+mod built_site;
+pub(crate) mod current_version;
+pub(crate) mod detection;
 pub(crate) mod docfx;
 pub(crate) mod docusaurus;
+pub(crate) mod fallback_links;
 mod front_links;
 mod fumadocs;
 pub(crate) mod gitbook;
@@ -20,7 +21,6 @@ pub(crate) mod next;
 mod nextra;
 mod plain;
 pub(crate) mod redirects;
-pub(crate) mod released;
 pub(crate) mod roots;
 mod script;
 pub(crate) mod sphinx;
@@ -32,9 +32,9 @@ use std::sync::Arc;
 
 use docent_markdown::{ActiveTokens, AdocAttributes, Format, FrontMatter, Page, is_markdown};
 
-use crate::follow::{LinkRequest, LinkSyntax, ParsedLink};
 use crate::glob::Globs;
 use crate::layout::{Generator, Layout};
+use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink};
 use crate::model::{Site, Target};
 use crate::skip_reason::SkipReason;
 use crate::tree::Tree;
@@ -256,7 +256,7 @@ pub(crate) trait Rules: LinkRules {
 /// How one generator resolves links, and how links are written for it.
 pub(crate) trait LinkRules {
     /// Resolves a link as this generator does, and then a browser.
-    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target;
+    fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target;
 
     /// Writes a link in the style of the site. [`LinkRequest::like`] is the link that it replaces, whose style it takes.
     fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String;
@@ -296,7 +296,7 @@ fn excluded(relative_path: &str) -> SkipReason {
     }
 }
 
-/// The generators, in the order in which their configurations are looked for. Jekyll comes later, see `configured`.
+/// The generators, in the order in which their configurations are looked for. Jekyll comes later, see `detection`.
 pub(crate) const ALL: [Generator; 13] = [
     Generator::Mintlify,
     Generator::Docusaurus,

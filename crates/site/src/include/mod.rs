@@ -20,8 +20,8 @@ use docent_markdown::{
 use memchr::memmem;
 use parts::Part;
 
-use crate::follow::has_markdown_ending;
 use crate::layout::{Generator, Layout};
+use crate::link_target::has_markdown_ending;
 use crate::tree::Tree;
 
 /// Maximum nesting depth of includes.

@@ -9,9 +9,9 @@ use docent_markdown::{folder, joined, line_end, line_of};
 use toml::de::{DeTable, DeValue};
 
 use super::{FileEdit, NavigationPlace, relative_file_path};
-use crate::follow::{LinkSyntax, ParsedLink, encoded, is_external};
 use crate::generators::mdbook::{self, built_path, page_at, path_from};
 use crate::layout::Generator;
+use crate::link_target::{LinkSyntax, ParsedLink, encoded, is_external};
 use crate::model::Site;
 use crate::tree::{Tree, from_config_folder};
 

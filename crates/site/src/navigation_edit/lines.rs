@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use docent_markdown::{folder, is_markdown, joined, regex};
 use regex::Regex;
 
-use super::{Contents, Entry, EntryNaming, Shape, page_of};
+use super::{Contents, EditableEntry, EntryNaming, Shape, page_of};
 use crate::generators::antora;
 use crate::glob::Globs;
 use crate::layout::Generator;
@@ -37,7 +37,7 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
             .map(|(file, text, entries)| {
                 let entry = |entry: antora::navigation::NavEntry| {
                     let antora::navigation::NavEntry { page, value, item, title } = entry;
-                    Entry { page, value, item, title, naming: EntryNaming::Resource }
+                    EditableEntry { page, value, item, title, naming: EntryNaming::Resource }
                 };
                 let entries = entries.into_iter().map(entry).collect();
                 Contents { base: folder(&file).to_owned(), file, text, entries, shape: Shape::Adoc }
@@ -146,7 +146,7 @@ fn toctrees(tree: &dyn Tree, site: &Site, file: &str) -> Option<Contents> {
             .into_iter()
             .flat_map(|stem| ["", ".md", ".rst"].map(|ending| format!("{stem}{ending}")));
         if let Some(page) = page.into_iter().find(|page| site.address(page).is_some()) {
-            entries.push(Entry {
+            entries.push(EditableEntry {
                 page,
                 value,
                 item: Some(line.start..line.end()),
@@ -241,7 +241,7 @@ fn yaml_entry(
     lines: &[Line<'_>],
     at: usize,
     listed: Option<&PageNamed<'_>>,
-) -> Option<Entry> {
+) -> Option<EditableEntry> {
     static LINE: LazyLock<Regex> = LazyLock::new(|| {
         let pattern = r#"^\s*(?:-\s+)*(?:(?<key>"[^"\n]*"|'[^'\n]*'|[^\s'"\[{#&*!|>%@`-][^:#\n]*?)\s*:\s+)?(?:"(?<double>[^"\\\n]+)"|'(?<single>[^'\n]+)'|(?<plain>[^\s'"\[{#&*!|>%@`:-][^:#\n]*?))\s*(?:\s#.*)?$"#;
         Regex::new(pattern).expect("the pattern is written out above")
@@ -294,7 +294,7 @@ fn yaml_entry(
     };
     let is_whole = is_list || (last - first) == 1 && title.is_some();
     let is_removable = !holds_items && !is_only && is_whole;
-    Some(Entry {
+    Some(EditableEntry {
         page,
         value: line.start + value.start()..line.start + value.end(),
         item: is_removable.then_some(item),
@@ -311,7 +311,13 @@ fn name_in(line: &Line<'_>) -> Option<Range<usize>> {
 }
 
 /// `- [Title](path)`, and `[Title](path)` outside of a list.
-fn markdown_entry(tree: &dyn Tree, site: &Site, contents: &Contents, lines: &[Line<'_>], at: usize) -> Option<Entry> {
+fn markdown_entry(
+    tree: &dyn Tree,
+    site: &Site,
+    contents: &Contents,
+    lines: &[Line<'_>],
+    at: usize,
+) -> Option<EditableEntry> {
     regex!(
         LINE,
         r#"^[ \t]*(?:[-*+][ \t]+)?\[((?:\\.|\[[^\[\]\n]*\]|[^\[\]\\\n])*)\]\(<?([^()\s<>#]+)(?:#[^()\s]*)?>?(?:\s+"[^"\n]*")?\)\s*$"#
@@ -324,7 +330,7 @@ fn markdown_entry(tree: &dyn Tree, site: &Site, contents: &Contents, lines: &[Li
     let next = lines[at + 1..].iter().find(|line| !line.text.trim().is_empty());
     let holds_items =
         next.is_some_and(|next| next.indent > line.indent && next.text.trim_start().starts_with(['-', '*', '+']));
-    Some(Entry {
+    Some(EditableEntry {
         page,
         value: line.start + value.start()..line.start + value.end(),
         item: (!holds_items).then(|| line.start..line.end()),

@@ -2,11 +2,11 @@
 
 use docent_markdown::{FrontMatter, folder, front_matter_end, is_markdown_page, line_of, regex, stem};
 
-use super::{Contents, Entry, EntryNaming, Shape};
-use crate::follow::{LinkRequest, LinkSyntax, is_external, parts};
+use super::{Contents, EditableEntry, EntryNaming, Shape};
 use crate::generators::{docusaurus, starlight};
 use crate::layout::{Generator, below};
 use crate::link_form::{FileMove, kept_form};
+use crate::link_target::{LinkRequest, LinkSyntax, is_external, parts};
 use crate::model::{Site, Target, front_matter};
 use crate::navigation_json::{self, Value};
 use crate::navigation_script::{ENDINGS, Literal, META, NavigationScript, PlainEntry, VITEPRESS, literals};
@@ -84,7 +84,7 @@ fn meta_script(site: &Site, file: &str, text: String) -> Contents {
     for member in members.unwrap_or_default() {
         let Some((page, naming)) = sibling(site, &base, &text[member.name.clone()]) else { continue };
         let is_text = text[member.value.clone()].starts_with(['"', '\'']);
-        entries.push(Entry {
+        entries.push(EditableEntry {
             page,
             item: Some(member.start..member.value.end),
             value: member.name,
@@ -107,7 +107,7 @@ fn meta(site: &Site, file: &str, text: String) -> Option<Contents> {
         for item in pages.list() {
             if let Some((page, naming)) = item.text().and_then(page) {
                 let value = item.span.start + 1..item.span.end - 1;
-                entries.push(Entry { page, value, item: Some(item.span.clone()), title: None, naming });
+                entries.push(EditableEntry { page, value, item: Some(item.span.clone()), title: None, naming });
             }
         }
     } else if let Value::Object(members) = &root.value {
@@ -119,7 +119,7 @@ fn meta(site: &Site, file: &str, text: String) -> Option<Contents> {
             if let (Some(start), Some((page, naming))) = (start, page(name)) {
                 let inner = start + 1..start + key.len() - 1;
                 let title = value.text().map(|_| value.span.clone());
-                entries.push(Entry { page, value: inner, item: Some(start..value.span.end), title, naming });
+                entries.push(EditableEntry { page, value: inner, item: Some(start..value.span.end), title, naming });
             }
         }
     }
@@ -128,7 +128,7 @@ fn meta(site: &Site, file: &str, text: String) -> Option<Contents> {
 }
 
 /// The entries that name pages by id: array items and `id` values.
-fn named_by_id(tree: &dyn Tree, site: &Site, navigation: &str, text: &str) -> Vec<Entry> {
+fn named_by_id(tree: &dyn Tree, site: &Site, navigation: &str, text: &str) -> Vec<EditableEntry> {
     let is_of = |file: &str| site.layout().root(file).is_some_and(|root| root.navigation == navigation);
     let pages: Vec<(String, &str)> = site
         .files()
@@ -171,9 +171,9 @@ fn named_in_fields(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
         let entry = |value: regex::Match<'_>| {
             let (_, page) = ids.iter().find(|(id, page)| id == value.as_str() && is_of(page))?;
             let page = (*page).to_owned();
-            Some(Entry { page, value: value.range(), item: None, title: None, naming: EntryNaming::Id })
+            Some(EditableEntry { page, value: value.range(), item: None, title: None, naming: EntryNaming::Id })
         };
-        let entries: Vec<Entry> = named.into_iter().filter_map(entry).collect();
+        let entries: Vec<EditableEntry> = named.into_iter().filter_map(entry).collect();
         if !entries.is_empty() {
             found.push(Contents { base: folder(file).to_owned(), file: file.to_owned(), text, entries, shape });
         }
@@ -182,7 +182,7 @@ fn named_in_fields(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
 }
 
 /// The entries that name pages by link: `link` and `slug` values, and array items.
-fn linked(site: &Site, file: &str, text: &str) -> Vec<Entry> {
+fn linked(site: &Site, file: &str, text: &str) -> Vec<EditableEntry> {
     entries(NavigationScript::Configuration, text, EntryNaming::Link, |pieces, literal| {
         let Literal { value, member, list, .. } = literal;
         let written = &text[value.clone()];
@@ -236,7 +236,7 @@ fn entries(
     text: &str,
     naming: EntryNaming,
     page: impl Fn(&Pieces<'_>, &Literal<'_>) -> Option<String>,
-) -> Vec<Entry> {
+) -> Vec<EditableEntry> {
     let pieces = Pieces::of(text);
     let named = literals(&pieces).into_iter().filter_map(|literal| Some((page(&pieces, &literal)?, literal)));
     let entry = |(page, literal): (String, Literal<'_>)| {
@@ -244,7 +244,7 @@ fn entries(
         let own = (literal.member.is_none() && kind.names(&literal))
             .then_some(literal.value.start - 1..literal.value.end + 1);
         let item = around.as_ref().map(|entry| entry.range.clone()).or(own);
-        Entry { page, value: literal.value, item, title: around.and_then(|entry| entry.label(text)), naming }
+        EditableEntry { page, value: literal.value, item, title: around.and_then(|entry| entry.label(text)), naming }
     };
     named.map(entry).collect()
 }
@@ -323,7 +323,7 @@ pub(super) fn link_of_entry(
     tree: &dyn Tree,
     site: &Site,
     contents: &Contents,
-    entry: &Entry,
+    entry: &EditableEntry,
     to: &str,
 ) -> Option<String> {
     let pieces = Pieces::of(&contents.text);

@@ -27,9 +27,9 @@ use std::ops::Range;
 
 use docent_markdown::{folder, is_page, line_of};
 
-use crate::follow::{LinkRequest, LinkSyntax, has_page_ending, relative_file_path};
 use crate::glob::Globs;
 use crate::layout::below;
+use crate::link_target::{LinkRequest, LinkSyntax, has_page_ending, relative_file_path};
 use crate::model::Site;
 use crate::tree::Tree;
 use book::BookRedirects;
@@ -102,7 +102,7 @@ pub struct NavigationPlace {
 
 /// One entry of a navigation file in a line-based format or with string literals.
 #[derive(Debug, Clone)]
-struct Entry {
+struct EditableEntry {
     /// The file of the page that the entry names.
     page: String,
     /// The range that names the page, without quotes.
@@ -145,7 +145,7 @@ struct Contents {
     text: String,
     /// The folder that paths are relative to.
     base: String,
-    entries: Vec<Entry>,
+    entries: Vec<EditableEntry>,
     shape: Shape,
 }
 
@@ -287,7 +287,7 @@ impl<'s> NavigationFiles<'s> {
     }
 
     /// Whether an entry names pages in several languages.
-    fn is_shared(&self, contents: &Contents, entry: &Entry) -> bool {
+    fn is_shared(&self, contents: &Contents, entry: &EditableEntry) -> bool {
         let of_same_file = self.contents.iter().filter(|other| other.file == contents.file);
         of_same_file
             .flat_map(|other| &other.entries)
@@ -323,7 +323,7 @@ impl<'s> NavigationFiles<'s> {
         self.contents.iter().filter(move |contents| contents.file == file && contents.shape == Shape::Toctree)
     }
 
-    fn renamed(&self, contents: &Contents, entry: &Entry, written: &str, to: &str) -> Option<String> {
+    fn renamed(&self, contents: &Contents, entry: &EditableEntry, written: &str, to: &str) -> Option<String> {
         // An entry for a folder stays as it is if the page remains in that folder.
         let holds = || to.strip_prefix(&below(&contents.base, written)).is_some_and(|rest| rest.starts_with('/'));
         let name = match entry.naming {
@@ -410,7 +410,8 @@ impl<'s> NavigationFiles<'s> {
         }
         for contents in &self.contents {
             let own = contents.entries.iter().filter(|entry| entry.page == file);
-            let mut cuts: Vec<(&Entry, Option<Range<usize>>)> = own.map(|entry| (entry, contents.cut(entry))).collect();
+            let mut cuts: Vec<(&EditableEntry, Option<Range<usize>>)> =
+                own.map(|entry| (entry, contents.cut(entry))).collect();
             // Two adjacent entries may both claim the same comma.
             for at in 1..cuts.len() {
                 let overlap = matches!((&cuts[at - 1].1, &cuts[at].1), (Some(a), Some(b)) if a.end > b.start);
@@ -508,12 +509,12 @@ impl Contents {
         FileEdit { file: self.file.clone(), range, text }
     }
 
-    fn message_about(&self, entry: &Entry, what: &str) -> String {
+    fn message_about(&self, entry: &EditableEntry, what: &str) -> String {
         format!("{}:{} {what}", self.file, line_of(&self.text, entry.value.start))
     }
 
     /// The range to delete when an entry is removed, with its comma; `None` if the entry has to stay.
-    fn cut(&self, entry: &Entry) -> Option<Range<usize>> {
+    fn cut(&self, entry: &EditableEntry) -> Option<Range<usize>> {
         let item = entry.item.clone()?;
         if !self.shape.has_commas() {
             return Some(item);
@@ -533,7 +534,7 @@ impl Contents {
     }
 
     /// Adds an entry in the form of this one, after it.
-    fn like(&self, entry: &Entry, name: &str, title: &str) -> Option<FileEdit> {
+    fn like(&self, entry: &EditableEntry, name: &str, title: &str) -> Option<FileEdit> {
         let item = entry.item.clone()?;
         let title = match self.shape {
             Shape::Yaml

@@ -8,9 +8,9 @@ use regex::Regex;
 
 use super::book::BookRedirects;
 use super::{FileEdit, NavigationEdits, NavigationPlace, relative_file_path};
-use crate::follow::parts;
 use crate::generators::redirects::plain;
 use crate::layout::{Generator, below};
+use crate::link_target::parts;
 use crate::model::Site;
 use crate::tree::{Tree, from_config_folder};
 

@@ -4,7 +4,7 @@ use docent_markdown::Depth;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use super::{Contents, Entry, EntryNaming, Shape, page_of};
+use super::{Contents, EditableEntry, EntryNaming, Shape, page_of};
 use crate::generators::mkdocs::ZENSICAL;
 use crate::model::Site;
 use crate::tree::{Tree, from_config_folder, joined_in};
@@ -36,7 +36,7 @@ fn items(
     of: Option<(std::ops::Range<usize>, &Spanned<DeString<'_>>)>,
     page: &dyn Fn(&str) -> Option<String>,
     depth: Depth,
-    entries: &mut Vec<Entry>,
+    entries: &mut Vec<EditableEntry>,
 ) {
     let Some(depth) = depth.inside() else { return };
     match value.get_ref() {
@@ -47,7 +47,7 @@ fn items(
             let Some(page) = page(path).filter(|_| text.get(inner.clone()) == Some(&**path)) else { return };
             let title = of.as_ref().map(|(_, key)| key.span());
             let item = Some(of.map_or(span, |(table, _)| table));
-            entries.push(Entry { page, value: inner, item, title, naming: EntryNaming::File });
+            entries.push(EditableEntry { page, value: inner, item, title, naming: EntryNaming::File });
         }
         DeValue::Array(values) => {
             values.iter().for_each(|value| items(text, value, None, page, depth, entries));

@@ -8,15 +8,15 @@ const MAX_NESTING: usize = 64;
 
 /// An entry and the entries nested below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Entry {
+struct OutlineEntry {
     /// The line without its indentation, which identifies the entry.
     name: String,
     /// The line, with its line break and the blank lines and comments before it.
     text: String,
-    below: Vec<Entry>,
+    below: Vec<OutlineEntry>,
 }
 
-impl Entry {
+impl OutlineEntry {
     /// Whether two entries are the same but for blank lines and comments before them.
     fn says_the_same(&self, other: &Self) -> bool {
         self.name == other.name
@@ -33,7 +33,7 @@ impl Entry {
 /// A text split into the part before the navigation, its entries and the part after it.
 struct Parts<'t> {
     before: &'t str,
-    entries: Vec<Entry>,
+    entries: Vec<OutlineEntry>,
     after: &'t str,
 }
 
@@ -79,7 +79,7 @@ fn chosen<'t>(base: &'t str, ours: &'t str, theirs: &'t str) -> Option<&'t str> 
     }
 }
 
-fn list(base: &[Entry], ours: &[Entry], theirs: &[Entry]) -> Result<Vec<Entry>, Conflict> {
+fn list(base: &[OutlineEntry], ours: &[OutlineEntry], theirs: &[OutlineEntry]) -> Result<Vec<OutlineEntry>, Conflict> {
     if ours == theirs || theirs == base {
         return Ok(ours.to_vec());
     }
@@ -97,14 +97,14 @@ fn list(base: &[Entry], ours: &[Entry], theirs: &[Entry]) -> Result<Vec<Entry>, 
             let (b, o, t) = (&base[b], &ours[o], &theirs[t]);
             let text = chosen(&b.text, &o.text, &t.text);
             // If only blank lines differ, ours are kept; differing comments are a conflict.
-            let is_bare = |entry: &Entry| entry.text.trim() == entry.name;
+            let is_bare = |entry: &OutlineEntry| entry.text.trim() == entry.name;
             let text =
                 text.or_else(|| [b, o, t].into_iter().all(is_bare).then_some(o.text.as_str())).ok_or(Conflict)?;
-            Ok(Entry { name: o.name.clone(), text: text.to_owned(), below: list(&b.below, &o.below, &t.below)? })
+            Ok(OutlineEntry { name: o.name.clone(), text: text.to_owned(), below: list(&b.below, &o.below, &t.below)? })
         }
         Slot::Both { ours: o, theirs: t } => {
             let below = list(&[], &ours[o].below, &theirs[t].below)?;
-            Ok(Entry { below, ..ours[o].clone() })
+            Ok(OutlineEntry { below, ..ours[o].clone() })
         }
         Slot::Ours(o) => Ok(ours[o].clone()),
         Slot::Theirs(t) => Ok(theirs[t].clone()),
@@ -151,16 +151,16 @@ fn nav(text: &str) -> Option<Parts<'_>> {
 }
 
 /// The entries of a list. Lines for which `is_between` is true are kept with the entry that follows.
-fn entries(text: &str, is_between: &dyn Fn(&str) -> bool) -> Vec<Entry> {
+fn entries(text: &str, is_between: &dyn Fn(&str) -> bool) -> Vec<OutlineEntry> {
     /// The nesting depth of an entry: headings, by their level, are above all lists.
     fn depth(line: &str) -> usize {
         let hashes = line.len() - line.trim_start_matches('#').len();
         let spaces = line.len() - line.trim_start().len();
         if (1..=6).contains(&hashes) { hashes } else { 10 + spaces }
     }
-    let mut open: Vec<(usize, Entry)> = Vec::new();
+    let mut open: Vec<(usize, OutlineEntry)> = Vec::new();
     let mut all = Vec::new();
-    let close = |open: &mut Vec<(usize, Entry)>, all: &mut Vec<Entry>| {
+    let close = |open: &mut Vec<(usize, OutlineEntry)>, all: &mut Vec<OutlineEntry>| {
         if let Some((_, entry)) = open.pop() {
             match open.last_mut() {
                 Some((_, above)) => above.below.push(entry),
@@ -183,7 +183,7 @@ fn entries(text: &str, is_between: &dyn Fn(&str) -> bool) -> Vec<Entry> {
         if !line.ends_with('\n') {
             text.push('\n');
         }
-        open.push((depth, Entry { name: line.trim().to_owned(), text, below: Vec::new() }));
+        open.push((depth, OutlineEntry { name: line.trim().to_owned(), text, below: Vec::new() }));
     }
     while !open.is_empty() {
         close(&mut open, &mut all);

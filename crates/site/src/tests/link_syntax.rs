@@ -3,7 +3,7 @@
 use docent_markdown::LinkKind;
 use proptest::prelude::*;
 
-use crate::follow::{LinkRequest, LinkSyntax};
+use crate::link_target::{LinkRequest, LinkSyntax};
 use crate::model::{Site, Target};
 use crate::sample::{Files, site};
 

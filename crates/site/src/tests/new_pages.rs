@@ -4,8 +4,8 @@
 use docent_markdown::folder;
 
 use crate::check::{Checked, FindingKind, new_findings};
-use crate::follow::{LinkRequest, LinkSyntax};
 use crate::layout::below;
+use crate::link_target::{LinkRequest, LinkSyntax};
 use crate::model::Site;
 use crate::navigation_edit::NavigationFiles;
 use crate::sample::{Files, built_site};

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use crate::follow::{LinkRequest, LinkSyntax};
 use crate::layout::Layout;
+use crate::link_target::{LinkRequest, LinkSyntax};
 use crate::model::{Site, Target};
 use crate::read_file::read_file;
 use crate::sample::{Files, site};

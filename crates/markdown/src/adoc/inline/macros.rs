@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::attributes::Attributes;
 use super::super::lines::attribute_list;
-use super::{Ending, Inline, Reading, is_word, read};
+use super::{Ending, Inline, InlineParser, is_word, read};
 use crate::page::{Link, LinkKind};
 
 const SCHEMES: [&str; 5] = ["https://", "http://", "ftp://", "irc://", "file://"];
@@ -28,7 +28,7 @@ const NAMES: [&str; 16] = [
     "footnote:",
 ];
 
-impl Reading<'_, '_, '_> {
+impl InlineParser<'_, '_, '_> {
     /// `{url}/path[words]`, which is a link by the value of the attribute.
     pub(super) fn url_of_attribute(&mut self) -> bool {
         let rest = self.rest();

@@ -44,21 +44,21 @@ pub(super) fn code_of(file: &str, bytes: &[u8]) -> Vec<Code> {
 fn code_of_text(file: &str, written: &str, is_cells: bool) -> Vec<Code> {
     let text = lines::plain(written);
     let found = Found { text: &text, lines: Lines::of(&text), file, code: Vec::new() };
-    let mut reading = Reading { found, blocks: Blocks::of(&text), seen: HashSet::new(), is_cells };
+    let mut finder = CodeFinder { found, blocks: Blocks::of(&text), seen: HashSet::new(), is_cells };
     if text.contains('\0') || has_other_coding(&text) {
-        reading.found.add("unread", 0..text.len());
-        return reading.found.code;
+        finder.found.add("unread", 0..text.len());
+        return finder.found.code;
     }
-    reading.directives();
-    reading.roles();
-    for at in addresses::scripts(&text, &reading.blocks) {
-        reading.paragraph("link", at);
+    finder.directives();
+    finder.roles();
+    for at in addresses::scripts(&text, &finder.blocks) {
+        finder.paragraph("link", at);
     }
-    addresses::commands(&text).for_each(|at| reading.paragraph("formula", at));
+    addresses::commands(&text).for_each(|at| finder.paragraph("formula", at));
     // Some generators expand templates in pages.
     let page = parse_as(file, text.as_bytes(), Format::Rst, AnchorStyle::Docutils);
-    reading.found.templates(0, &page.code, super::Templates::Braces);
-    reading.found.code
+    finder.found.templates(0, &page.code, super::Templates::Braces);
+    finder.found.code
 }
 
 /// Whether the first two lines of a text declare an encoding other than UTF-8, which docutils may use.
@@ -67,7 +67,7 @@ fn has_other_coding(text: &str) -> bool {
     named.into_iter().any(|found| !["utf-8", "utf8"].contains(&found[1].to_ascii_lowercase().as_str()))
 }
 
-struct Reading<'t> {
+struct CodeFinder<'t> {
     found: Found<'t>,
     blocks: Blocks<'t>,
     /// The paragraphs already recorded as code: the kind of code, and their start.
@@ -75,7 +75,7 @@ struct Reading<'t> {
     is_cells: bool,
 }
 
-impl Reading<'_> {
+impl CodeFinder<'_> {
     fn directives(&mut self) {
         let text = self.found.text;
         let (mut at, mut read_as_table, mut options_read) = (0, 0, 0);

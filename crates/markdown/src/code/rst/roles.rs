@@ -1,6 +1,6 @@
 //! Finds roles that are code: some are harmless by name, and of others only the site knows the effect.
 
-use super::{Reading, names};
+use super::{CodeFinder, names};
 use crate::regex;
 
 regex!(ROLE, r":(\w[\w.+:-]*):`");
@@ -8,7 +8,7 @@ regex!(ROLE_BEHIND, r"`:(\w[\w.+:-]*):");
 regex!(NEW_ROLE, r"\A *([A-Za-z0-9_-]+) *(?:\( *([a-z-]*) *\))? *(?:\n|\z)");
 regex!(PLAIN, r"\A[\w #@+,=-]+(?:[./:][\w #@+,=-]+)*(?: <[0-9#][\w#+,=-]*(?:[./:][\w#+,=-]+)*>)?\z");
 
-impl Reading<'_> {
+impl CodeFinder<'_> {
     /// Whether a `role` directive defines a role that formats text or displays code. Its uses count as unknown all the
     /// same, because the site may have a role with that name.
     pub(super) fn defines_plain_role(&self, end: usize) -> bool {

@@ -22,10 +22,10 @@ use resources::{ResolvedResource, Resource, ResourceId};
 
 pub(crate) use config::is_file;
 
-use super::browser::Browser;
+use super::built_site::BuiltSite;
 use super::{Facts, FileBytes, LinkRules, Root, Rules, excluded};
-use crate::follow::{LinkRequest, LinkSyntax, ParsedLink, encoded, relative, relative_path, suffix_of};
 use crate::layout::Layout;
+use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink, encoded, relative, relative_path, suffix_of};
 use crate::model::{Site, Target};
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, joined_in};
@@ -148,13 +148,13 @@ impl Rules for Antora {
 }
 
 impl LinkRules for Antora {
-    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+    fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
         let is_link = Format::of(link.from) == Format::Adoc && site.address(link.from).is_some();
         if !is_link {
             return Target::NotUnderstood;
         }
         let directory_urls = site.is_directory(link.from);
-        match (Browser { site, base: "", directory_urls, assets: "" }).follow(link) {
+        match (BuiltSite { site, base: "", directory_urls, assets: "" }).resolve(link) {
             // Images and other files are served from separate folders, and the base path of absolute links is unknown.
             Target::Missing { .. } | Target::Asset { .. } if !link.path.ends_with(".adoc") => Target::NotUnderstood,
             target => target,
@@ -230,7 +230,7 @@ impl LinkRules for Antora {
         let paths = [from, to].map(|file| joined(site.root(), file).unwrap_or_default());
         let [source, target] = [&paths[0], &paths[1]].map(|path| options.resource(path));
         if syntax == LinkSyntax::Html {
-            let browser = Browser { site, base: "", directory_urls: site.is_directory(from), assets: "" };
+            let browser = BuiltSite { site, base: "", directory_urls: site.is_directory(from), assets: "" };
             return format!("{}{suffix}", browser.relative(from, to).unwrap_or_else(|| relative(folder(from), to)));
         }
         let path = &like[..like.find('#').unwrap_or(like.len())];

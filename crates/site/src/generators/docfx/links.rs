@@ -4,19 +4,19 @@
 use docent_markdown::{Format, folder, joined};
 
 use super::Docfx;
-use crate::follow::{LinkRequest, ParsedLink, encoded, parts, relative_path, suffix_of, with_dot_slash_like};
 use crate::generators::LinkRules;
 use crate::layout::below;
+use crate::link_target::{LinkRequest, ParsedLink, encoded, parts, relative_path, suffix_of, with_dot_slash_like};
 use crate::model::{Site, Target};
 use crate::paths::{index_path, path_in};
 use crate::tree::joined_in;
 
 impl LinkRules for Docfx {
-    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+    fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
         let options = &site.layout().options.docfx;
         if link.path.contains('\\') {
             let slashes = ParsedLink { path: link.path.replace('\\', "/"), anchor: link.anchor.clone(), ..*link };
-            return self.follow(site, &slashes);
+            return self.resolve(site, &slashes);
         }
         if link.path.starts_with('@') {
             // The unique id of a page or of an object in source code.

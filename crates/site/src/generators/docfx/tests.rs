@@ -2,7 +2,7 @@ use crate::LinkSyntax;
 use proptest::prelude::*;
 
 use super::*;
-use crate::follow::LinkRequest;
+use crate::link_target::LinkRequest;
 use crate::model::{Site, Target};
 use crate::sample::{as_docs_root, built_site, site};
 

@@ -7,23 +7,23 @@
 use docent_markdown::is_markdown_page;
 
 use super::{Docusaurus, DocusaurusSettings, PluginInstance};
-use crate::follow::{
+use crate::generators::built_site::path_in_folder;
+use crate::generators::fallback_links::retargeted_link_by_name;
+use crate::generators::{LinkRules, Root, RootKind};
+use crate::layout::below;
+use crate::link_target::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, has_markdown_ending, parts, relative_path, retargeted_link,
     suffix_of, with_dot_slash_like,
 };
-use crate::generators::browser::path_in_folder;
-use crate::generators::by_names::retargeted_link_by_names;
-use crate::generators::{LinkRules, Root, RootKind};
-use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::paths::path_in;
 use crate::tree::joined_in;
 
 impl LinkRules for Docusaurus {
-    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+    fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
         let Some(root) = site.layout().root(link.from) else {
             // The file is in no folder of pages, so it is read in the repository.
-            return crate::generators::by_names::by_names(site, link);
+            return crate::generators::fallback_links::resolve_by_name(site, link);
         };
         let path = link.path.to_ascii_lowercase();
         let names_file = (path.ends_with(".md") || path.ends_with(".mdx")) && link.syntax != LinkSyntax::Html;
@@ -43,7 +43,7 @@ impl LinkRules for Docusaurus {
     fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
         let LinkRequest { from, to, anchor, like, syntax } = *wanted;
         if site.layout().root(from).is_none() {
-            return retargeted_link_by_names(site, wanted);
+            return retargeted_link_by_name(site, wanted);
         }
         let (written, _) = parts(like);
         let by_file = retargeted_link(&format!("./x.md{}", suffix_of(like, None)), from, to, anchor);

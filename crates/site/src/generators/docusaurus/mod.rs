@@ -16,7 +16,7 @@ use super::yaml::{self, Yaml};
 use super::{Facts, Root, RootKind, RootOptions, Rules};
 use crate::glob::Globs;
 use crate::groups::{self, Groups};
-use crate::layout::{Entries, Entry, Generator, Layout, below};
+use crate::layout::{Generator, Layout, PageEntries, PageEntry, below};
 use crate::tree::{Tree, from_config_folder, joined_in};
 use crate::variants::Stage;
 
@@ -69,7 +69,7 @@ impl Rules for Docusaurus {
             layout: Layout::of(Generator::Docusaurus, home, Vec::new()),
             languages: Vec::new(),
             default_language: None,
-            entries: Entries::default(),
+            entries: PageEntries::default(),
             is_computed: false,
         };
         reader.read_languages(&config);
@@ -181,7 +181,7 @@ struct ConfigReader<'t> {
     /// Languages besides the default one.
     languages: Vec<String>,
     default_language: Option<String>,
-    entries: Entries,
+    entries: PageEntries,
     is_computed: bool,
 }
 
@@ -446,13 +446,14 @@ impl ConfigReader<'_> {
         let Some(file) = file else { return };
         let Some(script) = self.modules.default_export(&file) else { return };
         self.layout.options.docusaurus.sidebars.push((file, navigation.to_owned()));
-        let mut walk = Walk { entries: &mut self.entries, navigation, is_computed: false, generated_slugs: Vec::new() };
+        let mut reader =
+            SidebarReader { entries: &mut self.entries, navigation, is_computed: false, generated_slugs: Vec::new() };
         for (_, sidebar) in script.members() {
-            walk.items(sidebar, &Groups::default(), Depth::of(MAX_DEPTH));
+            reader.items(sidebar, &Groups::default(), Depth::of(MAX_DEPTH));
         }
-        let generated = walk.generated_slugs.iter().map(|slug| below(base_path, slug));
+        let generated = reader.generated_slugs.iter().map(|slug| below(base_path, slug));
         self.layout.options.docusaurus.generated_index_pages.extend(generated);
-        self.is_computed |= walk.is_computed || matches!(script, ScriptValue::Computed);
+        self.is_computed |= reader.is_computed || matches!(script, ScriptValue::Computed);
     }
 
     /// The sidebar file of the current, unreleased version; the configuration may omit its extension.
@@ -534,15 +535,15 @@ struct Version {
     path: String,
 }
 
-struct Walk<'e> {
-    entries: &'e mut Entries,
+struct SidebarReader<'e> {
+    entries: &'e mut PageEntries,
     navigation: &'e str,
     is_computed: bool,
     /// Slugs of generated index pages, which have no file.
     generated_slugs: Vec<String>,
 }
 
-impl Walk<'_> {
+impl SidebarReader<'_> {
     fn items(&mut self, node: &ScriptValue, groups: &Groups, depth: Depth) {
         let Some(depth) = depth.inside() else { return };
         match node {
@@ -586,7 +587,8 @@ impl Walk<'_> {
     }
 
     fn page(&mut self, id: &str, title: Option<&str>, groups: &Groups) {
-        let entry = Entry { title: title.map(str::to_owned), groups: Groups::clone(groups), ..Entry::default() };
+        let entry =
+            PageEntry { title: title.map(str::to_owned), groups: Groups::clone(groups), ..PageEntry::default() };
         self.entries.add(id_key(self.navigation, id), entry);
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use crate::follow::{LinkRequest, LinkSyntax};
+use crate::link_target::{LinkRequest, LinkSyntax};
 use crate::model::{Site, Target};
 use crate::tree::Tree;
 

@@ -10,8 +10,8 @@ use super::next::config::Languages;
 use super::next::{self, config};
 use super::script::{ScriptValue, value_at};
 use super::{Facts, LinkRules, Root, Rules};
-use crate::follow::{LinkRequest, LinkSyntax, ParsedLink, has_page_ending};
 use crate::layout::{Generator, Layout, below};
+use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink, has_page_ending};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, from_config_folder, joined_in};
 
@@ -74,7 +74,7 @@ impl Rules for Fumadocs {
         if let Some((config, text)) = config::configuration(tree, home, has) {
             config::read(tree, &config, &text, has, &mut layout);
         }
-        layout.options.next.follows_files = follows_files(tree, home);
+        layout.options.next.resolves_files = resolves_files(tree, home);
         layout.options.next.has_computed_routes |= !has_literal_urls;
         let pages: Vec<String> =
             tree.paths().into_iter().chain(tree.paths_outside()).filter(|path| is_markdown_page(path)).collect();
@@ -122,12 +122,12 @@ impl Rules for Fumadocs {
 }
 
 impl LinkRules for Fumadocs {
-    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+    fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
         if !link.is_absolute() && has_page_ending(&link.path) {
             return match by_file(site, link) {
                 _ if link.syntax == LinkSyntax::Html => next::by_url(site, link, &link.path),
                 Some(file)
-                    if site.layout().options.next.follows_files
+                    if site.layout().options.next.resolves_files
                         && link.path.starts_with("./")
                         && link.syntax == LinkSyntax::Markdown =>
                 {
@@ -285,7 +285,7 @@ fn language_of(page: &str, by_folder: bool) -> Option<String> {
 }
 
 /// Whether the page component resolves links to files that begin with `./`.
-fn follows_files(tree: &dyn Tree, home: &str) -> bool {
+fn resolves_files(tree: &dyn Tree, home: &str) -> bool {
     let paths = tree.paths().into_iter().chain(tree.paths_outside());
     let home = from_config_folder(tree, home, "");
     let mut pages = paths.filter(|path| {

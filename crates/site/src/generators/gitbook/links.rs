@@ -4,29 +4,29 @@
 use docent_markdown::{folder, is_markdown, joined};
 
 use super::{GitBook, from_home};
-use crate::follow::{
+use crate::generators::built_site::BuiltSite;
+use crate::generators::fallback_links::resolve_by_name_if_there;
+use crate::generators::{LinkRules, Root};
+use crate::layout::below;
+use crate::link_target::{
     LinkRequest, ParsedLink, encoded, has_markdown_ending, parts, relative, retargeted_link, suffix_of,
     with_dot_slash_like,
 };
-use crate::generators::browser::Browser;
-use crate::generators::by_names::by_names_if_there;
-use crate::generators::{LinkRules, Root};
-use crate::layout::below;
 use crate::model::{Site, Target};
 
 /// The target that gitbook.com writes for a link to a deleted page.
 const BROKEN: &str = "broken-reference";
 
 impl LinkRules for GitBook {
-    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+    fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
         let layout = site.layout();
         let Some(root) = layout.root(link.from).filter(|_| site.address(link.from).is_some()) else {
             // An included file, or one that is not part of the book.
-            return by_names_if_there(site, link);
+            return resolve_by_name_if_there(site, link);
         };
         match layout.options.gitbook.is_hosted {
-            true => follow_hosted(site, root, link),
-            false => follow_built(site, root, link),
+            true => resolve_hosted(site, root, link),
+            false => resolve_built(site, root, link),
         }
     }
 
@@ -69,7 +69,7 @@ impl LinkRules for GitBook {
 
 /// Resolves a link as the command-line tool does. It looks up the target without decoding it, so a percent-encoded path
 /// matches no page.
-fn follow_built(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
+fn resolve_built(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
     let base = if link.is_absolute() { root.folder.as_str() } else { folder(link.from) };
     let file = joined(base, parts(link.target).0).filter(|file| root.holds(file) && site.address(file).is_some());
     if let Some(file) = file {
@@ -104,7 +104,7 @@ fn is_copied(site: &Site, file: &str) -> bool {
 }
 
 /// Resolves a link as gitbook.com does: like a forge, to files and folders of the repository.
-fn follow_hosted(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
+fn resolve_hosted(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
     let base = if link.is_absolute() { root.folder.as_str() } else { folder(link.from) };
     let Some(path) =
         joined(base, &link.path).filter(|path| path.is_empty() || root.holds(path) || *path == root.folder)
@@ -133,8 +133,8 @@ fn follow_hosted(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
     }
 }
 
-fn browser(site: &Site) -> Browser<'_> {
-    Browser { site, base: "", directory_urls: false, assets: &site.layout().options.gitbook.source }
+fn browser(site: &Site) -> BuiltSite<'_> {
+    BuiltSite { site, base: "", directory_urls: false, assets: &site.layout().options.gitbook.source }
 }
 
 /// Whether a page is the index of its folder.

@@ -11,9 +11,9 @@ use super::modules::Modules;
 use super::script::ScriptValue;
 use super::yaml::{self, Yaml};
 use super::{Facts, Root, Rules};
-use crate::follow::{parts, relative_path};
 use crate::glob::Globs;
-use crate::layout::{Entries, Entry, Generator, Layout, below};
+use crate::layout::{Generator, Layout, PageEntries, PageEntry, below};
+use crate::link_target::{parts, relative_path};
 use crate::paths::index_path;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_config_folder, joined_in};
@@ -183,7 +183,7 @@ fn book(
     let languages: Vec<String> =
         languages.unwrap_or_default().iter().filter_map(|(target, _)| language(target)).collect();
     let mut layout = Layout::of(Generator::GitBook, home, Vec::new());
-    let mut entries = Entries::default();
+    let mut entries = PageEntries::default();
     let folders: Vec<Option<&str>> = match languages.is_empty() {
         true => vec![None],
         false => languages.iter().map(|language| Some(language.as_str())).collect(),
@@ -217,10 +217,10 @@ fn book(
         });
         for (path, title) in chapters.into_iter().flatten() {
             let path = root.path(&below(&folder, &path), &FrontMatter::default());
-            let entry = Entry {
+            let entry = PageEntry {
                 title: Some(title).filter(|title| !title.is_empty()),
                 language: language.map(str::to_owned),
-                ..Entry::default()
+                ..PageEntry::default()
             };
             entries.add(path, entry);
         }

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::follow::{LinkRequest, LinkSyntax};
+use crate::link_target::{LinkRequest, LinkSyntax};
 use crate::model::{Site, Target};
 use crate::sample::{as_docs_root, built_site, site};
 

@@ -8,12 +8,12 @@ use regex::Regex;
 
 use super::address::{language, language_folder};
 use super::{Hugo, HugoSettings, LinkHook};
-use crate::follow::{
-    LinkRequest, LinkSyntax, ParsedLink, encoded, is_external, parts, relative_path, suffix_of, with_dot_slash_like,
-};
 use crate::generators::plain::Plain;
 use crate::generators::{LinkRules, Root};
 use crate::layout::below;
+use crate::link_target::{
+    LinkRequest, LinkSyntax, ParsedLink, encoded, is_external, parts, relative_path, suffix_of, with_dot_slash_like,
+};
 use crate::model::{Site, Target};
 use crate::paths::path_in;
 
@@ -37,10 +37,10 @@ impl<'s> ContentFile<'s> {
 }
 
 impl LinkRules for Hugo {
-    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+    fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
         // The file is not a page of the site, so its links are resolved as on a forge.
         let Some(from) = ContentFile::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
-            return Plain.follow(site, link);
+            return Plain.resolve(site, link);
         };
         match from.settings.hook {
             // Render hooks apply to Markdown links only.
@@ -50,11 +50,11 @@ impl LinkRules for Hugo {
             LinkHook::Embedded => {
                 let path = link.path.strip_prefix("./").unwrap_or(&link.path);
                 match page_of(site, &from, path, false) {
-                    Found::Page(file) => link.page(file),
-                    Found::Several => Target::NotUnderstood,
+                    PageLookup::Page(file) => link.page(file),
+                    PageLookup::Several => Target::NotUnderstood,
                     // A Markdown file among a page's resources has no address of its own.
-                    Found::Nothing if is_resource_beside(site, &from, path) => Target::NotUnderstood,
-                    Found::Nothing => by_url(site, &from, &link.path, link.anchor.as_deref()),
+                    PageLookup::Nothing if is_resource_beside(site, &from, path) => Target::NotUnderstood,
+                    PageLookup::Nothing => by_url(site, &from, &link.path, link.anchor.as_deref()),
                 }
             }
         }
@@ -73,9 +73,9 @@ impl LinkRules for Hugo {
             return Target::page(from.file, anchor.as_deref());
         }
         match page_of(site, &from, path, true) {
-            Found::Page(file) => Target::page(file, anchor.as_deref()),
-            Found::Several => Target::NotUnderstood,
-            Found::Nothing => {
+            PageLookup::Page(file) => Target::page(file, anchor.as_deref()),
+            PageLookup::Several => Target::NotUnderstood,
+            PageLookup::Nothing => {
                 let content_path =
                     joined(folder(from.relative_path), path).or_else(|| joined("", path)).unwrap_or_default();
                 match from.settings.has_external_content
@@ -159,7 +159,7 @@ impl LinkRules for Hugo {
             _ => !is_known,
         };
         let found = candidates.iter().chain(&fallback).find(leads_to_target).or(candidates.last()).cloned();
-        found.or(fallback).unwrap_or_else(|| crate::follow::retargeted_link(like, from, to, wanted.anchor))
+        found.or(fallback).unwrap_or_else(|| crate::link_target::retargeted_link(like, from, to, wanted.anchor))
     }
 }
 
@@ -261,7 +261,7 @@ fn is_generated(site: &Site, settings: &HugoSettings, address: &str) -> bool {
 }
 
 /// The result of looking up a page by Hugo's rules for references.
-enum Found {
+enum PageLookup {
     Page(String),
     Several,
     Nothing,
@@ -269,7 +269,7 @@ enum Found {
 
 /// Looks up the page that a reference names. `anywhere` is for `ref` and `relref`, which find a unique name in any
 /// folder.
-fn page_of(site: &Site, from: &ContentFile<'_>, path: &str, in_any_folder: bool) -> Found {
+fn page_of(site: &Site, from: &ContentFile<'_>, path: &str, in_any_folder: bool) -> PageLookup {
     let language = from.language();
     let has_ending = path.rsplit('/').next().is_some_and(|name| name.contains('.') && !name.starts_with('.'));
     let own_path = below(&from.root.base_path, from.relative_path);
@@ -287,12 +287,12 @@ fn page_of(site: &Site, from: &ContentFile<'_>, path: &str, in_any_folder: bool)
     }
     for path in candidates {
         if let Some(file) = at_path(site, language.as_deref(), &path) {
-            return Found::Page(file);
+            return PageLookup::Page(file);
         }
     }
     let name = path.trim_matches('/');
     if !in_any_folder || name.contains('/') || name.is_empty() || path.starts_with('.') {
-        return Found::Nothing;
+        return PageLookup::Nothing;
     }
     let wanted = logical(name, &from.settings.languages);
     let mut matches = site.files().filter(|file| {
@@ -301,9 +301,9 @@ fn page_of(site: &Site, from: &ContentFile<'_>, path: &str, in_any_folder: bool)
         path.rsplit('/').next() == Some(wanted.as_str()) && other.language() == language
     });
     match (matches.next(), matches.next()) {
-        (Some(file), None) => Found::Page(file.to_owned()),
-        (Some(_), Some(_)) => Found::Several,
-        _ => Found::Nothing,
+        (Some(file), None) => PageLookup::Page(file.to_owned()),
+        (Some(_), Some(_)) => PageLookup::Several,
+        _ => PageLookup::Nothing,
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use docent_markdown::{ActiveTokens, AnchorStyle, FrontMatter, Page, Templates, regex};
 
 use super::yaml::Yaml;
-use super::{Facts, Root, RootOptions, Rules, released};
+use super::{Facts, Root, RootOptions, Rules, current_version};
 use crate::layout::{Generator, Layout};
 use crate::paths::{path_in, path_of_url};
 use crate::skip_reason::SkipReason;
@@ -267,7 +267,7 @@ pub(crate) fn is_section(path: &str) -> bool {
 /// "20.0"}`.
 fn current_versions(config: &Yaml) -> impl Iterator<Item = &str> {
     let parameters = config.get("params").map(Yaml::members).unwrap_or_default();
-    let is_current = |name: &str| released::CURRENT_KEYS.iter().any(|word| name.starts_with(word));
+    let is_current = |name: &str| current_version::CURRENT_KEYS.iter().any(|word| name.starts_with(word));
     let versions =
         parameters.iter().filter(|(name, _)| name == "versions").flat_map(|(_, versions)| versions.members());
     parameters.iter().chain(versions).filter(move |(name, _)| is_current(name)).filter_map(|(_, value)| {

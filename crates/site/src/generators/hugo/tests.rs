@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::follow::{LinkRequest, LinkSyntax};
 use crate::layout::Generator;
+use crate::link_target::{LinkRequest, LinkSyntax};
 use crate::model::{Site, Target};
 
 fn tree(config: &str, more: &[(&str, &str)]) -> BTreeMap<String, Vec<u8>> {

@@ -4,13 +4,13 @@ use docent_markdown::{FrontMatter, is_markdown_page, joined};
 
 use super::address::{self, FileKind, ServedPath};
 use super::{Jekyll, JekyllSettings, from_source, templates};
-use crate::follow::{
-    LinkRequest, LinkSyntax, ParsedLink, encoded, has_markdown_ending, parts, relative_path, suffix_of,
-    with_dot_slash_like,
-};
 use crate::generators::LinkRules;
 use crate::generators::plain::Plain;
 use crate::layout::below;
+use crate::link_target::{
+    LinkRequest, LinkSyntax, ParsedLink, encoded, has_markdown_ending, parts, relative_path, suffix_of,
+    with_dot_slash_like,
+};
 use crate::model::{Site, Target};
 use crate::paths::path_in;
 
@@ -49,17 +49,17 @@ impl<'s> SourceFile<'s> {
 }
 
 impl LinkRules for Jekyll {
-    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+    fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
         // The file is not a page of the site, so its links are resolved as on a forge.
         let Some(source_file) = SourceFile::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
-            return Plain.follow(site, link);
+            return Plain.resolve(site, link);
         };
         let Some(served_path) = source_file.served_path() else {
             return match () {
                 // An include or a draft.
                 () if link.is_absolute() => by_url(&source_file, None, &link.path, link.anchor.as_deref()),
                 () if source_file.path.split('/').any(|part| part.starts_with('_')) => Target::NotUnderstood,
-                () => Plain.follow(site, link),
+                () => Plain.resolve(site, link),
             };
         };
         // `jekyll-relative-links` converts Markdown links only.
@@ -138,11 +138,11 @@ impl LinkRules for Jekyll {
             _ => !is_known,
         };
         let found = candidates.iter().chain(&fallback).find(leads_to_target).or(candidates.first()).cloned();
-        found.or(fallback).unwrap_or_else(|| crate::follow::retargeted_link(like, from, to, wanted.anchor))
+        found.or(fallback).unwrap_or_else(|| crate::link_target::retargeted_link(like, from, to, wanted.anchor))
     }
 
     fn resolve_template(&self, site: &Site, from: &str, target: &str) -> Target {
-        templates::follow(site, from, target)
+        templates::resolve(site, from, target)
     }
 }
 

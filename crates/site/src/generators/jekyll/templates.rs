@@ -8,8 +8,8 @@ use regex::Regex;
 use super::address::ServedPath;
 use super::from_source;
 use super::links::{SourceFile, target_at};
-use crate::follow::{decoded, encoded, is_external, parts, suffix_of};
 use crate::layout::below;
+use crate::link_target::{decoded, encoded, is_external, parts, suffix_of};
 use crate::model::{Site, Target};
 use crate::paths::path_in;
 
@@ -64,7 +64,7 @@ fn template(target: &str) -> Option<Template<'_>> {
     Some(Template { before, path: path.as_str(), after, rest, kind })
 }
 
-pub(super) fn follow(site: &Site, from: &str, target: &str) -> Target {
+pub(super) fn resolve(site: &Site, from: &str, target: &str) -> Target {
     let Some(template) = template(target) else { return Target::NotUnderstood };
     let Some(source_file) = SourceFile::of(site, from).filter(|_| is_markdown_page(from)) else {
         return Target::NotUnderstood;

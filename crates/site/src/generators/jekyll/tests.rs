@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use crate::LinkSyntax;
-use crate::follow::LinkRequest;
 use crate::layout::Generator;
+use crate::link_target::LinkRequest;
 use crate::model::{Site, Target};
 
 /// The configuration in `tests/sites/jekyll`. Expected addresses are those of its build by Jekyll 4.3.1.

@@ -5,15 +5,15 @@ use docent_markdown::{
     parse_as, regex,
 };
 
-use super::browser::Browser;
+use super::built_site::BuiltSite;
 use super::{Facts, LinkRules, Root, Rules};
-use crate::follow::{
+use crate::generators::fallback_links::resolve_by_name_if_there;
+use crate::glob::Globs;
+use crate::layout::{Generator, Layout, PageEntries, PageEntry, below};
+use crate::link_target::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, has_page_ending, is_external, parts, relative, retargeted_link,
     suffix_of, with_dot_slash_like,
 };
-use crate::generators::by_names::by_names_if_there;
-use crate::glob::Globs;
-use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::paths::{index_path, path_of_url};
 use crate::skip_reason::SkipReason;
@@ -77,11 +77,13 @@ impl Rules for MdBook {
         let chapters = tree.read(&below(&source, SUMMARY)).map(|bytes| chapters(&bytes, true)).unwrap_or_default();
         root.included = (!chapters.is_empty()).then(|| Globs::of_paths(chapters.iter().map(|(path, _)| path)));
         let mut layout = Layout::of(Generator::MdBook, home, vec![root.clone()]);
-        let mut entries = Entries::default();
+        let mut entries = PageEntries::default();
         for (path, title) in &chapters {
             let path = root.path(&below(&source, path), &FrontMatter::default());
-            entries
-                .add(path, Entry { title: Some(title.clone()).filter(|title| !title.is_empty()), ..Entry::default() });
+            entries.add(
+                path,
+                PageEntry { title: Some(title.clone()).filter(|title| !title.is_empty()), ..PageEntry::default() },
+            );
         }
         layout.entries = entries.by_key;
         layout.anchors = AnchorStyle::MdBook;
@@ -144,12 +146,12 @@ pub(super) fn links_of_summary(bytes: &[u8]) -> Vec<(String, String)> {
 
 impl LinkRules for MdBook {
     /// Resolves a link: mdBook replaces the extension of a Markdown file by `.html` and leaves the rest to the browser.
-    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+    fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
         regex!(MARKDOWN, r"^(.*)\.md");
         let options = &site.layout().options.mdbook;
         if site.address(link.from).is_none() {
             // An included file, or one that is not part of the book.
-            return by_names_if_there(site, link);
+            return resolve_by_name_if_there(site, link);
         }
         let path = match MARKDOWN.captures(&link.path) {
             Some(found) => format!("{}.html", &found[1]),
@@ -158,7 +160,7 @@ impl LinkRules for MdBook {
         // What follows the extension is lost, unless it is an anchor.
         let anchor = link.anchor.clone().filter(|_| !link.target.contains(".md?"));
         let built = ParsedLink { from: link.from, target: link.target, path, anchor, syntax: link.syntax };
-        match browser(site).follow(&built) {
+        match browser(site).resolve(&built) {
             Target::Missing { path: Some(path), .. } if path.is_empty() || path == "index.html" => {
                 match &options.first_page {
                     Some(first) => link.page(first.clone()),
@@ -206,14 +208,14 @@ impl LinkRules for MdBook {
     }
 }
 
-fn browser(site: &Site) -> Browser<'_> {
+fn browser(site: &Site) -> BuiltSite<'_> {
     let options = &site.layout().options.mdbook;
-    Browser { site, base: &options.base, directory_urls: false, assets: &options.source }
+    BuiltSite { site, base: &options.base, directory_urls: false, assets: &options.source }
 }
 
 /// The path that a page is built at, whether or not its file exists yet: `guide/start.html`.
 pub(crate) fn built_path(site: &Site, file: &str) -> Option<String> {
-    let relative_path = super::browser::path_in_folder(&site.layout().options.mdbook.source, file)?;
+    let relative_path = super::built_site::path_in_folder(&site.layout().options.mdbook.source, file)?;
     let stem = docent_markdown::stem(relative_path)?;
     let name = stem.rsplit('/').next().unwrap_or(stem);
     let stem = if name.eq_ignore_ascii_case("readme") { below(folder(stem), "index") } else { stem.to_owned() };

@@ -3,13 +3,13 @@
 use docent_markdown::{folder, is_markdown_page, joined, mintlify_anchor, stem};
 
 use super::Mintlify;
-use crate::follow::{
+use crate::generators::fallback_links::resolve_by_name;
+use crate::generators::{LinkRules, Root};
+use crate::layout::below;
+use crate::link_target::{
     LinkRequest, ParsedLink, encoded_with, has_markdown_ending, is_external, is_fragment, parts, relative_file_path,
     suffix_of, with_dot_slash_like,
 };
-use crate::generators::by_names::by_names;
-use crate::generators::{LinkRules, Root};
-use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::tree::joined_in;
 
@@ -18,8 +18,8 @@ const PAGE_EXTENSIONS: [&str; 2] = ["mdx", "md"];
 impl LinkRules for Mintlify {
     /// Resolves a link. A path is relative to the folder of the configuration, with or without a leading slash; one that
     /// begins with a dot is relative to the file. The extension of a file is optional.
-    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
-        let Some((root, path_in_site)) = root_of(site, link.from) else { return by_names(site, link) };
+    fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+        let Some((root, path_in_site)) = root_of(site, link.from) else { return resolve_by_name(site, link) };
         let anchor = link.anchor.as_deref().map(mintlify_anchor);
         let written = link.path.replace('\\', "/");
         let is_relative = written.starts_with('.');
@@ -41,7 +41,7 @@ impl LinkRules for Mintlify {
     fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
         let LinkRequest { from, to, anchor, like, .. } = *wanted;
         let (Some((_, from_path)), Some((root, to_path))) = (root_of(site, from), root_of(site, to)) else {
-            return crate::follow::retargeted_link(like, from, to, anchor);
+            return crate::link_target::retargeted_link(like, from, to, anchor);
         };
         let like_path = parts(like).0;
         let suffix = suffix_of(like, anchor.map(encoded).as_deref());

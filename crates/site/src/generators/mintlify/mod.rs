@@ -9,9 +9,9 @@ use std::sync::Arc;
 use docent_markdown::{AnchorStyle, stem};
 
 use super::{Facts, Root, Rules};
-use crate::follow::is_external;
 use crate::glob::Globs;
-use crate::layout::{Entries, Entry, Generator, Layout};
+use crate::layout::{Generator, Layout, PageEntries, PageEntry};
+use crate::link_target::is_external;
 use crate::navigation::Navigation;
 use crate::navigation_json::{Json, Value};
 use crate::navigation_refs::resolved;
@@ -81,11 +81,11 @@ impl Rules for Mintlify {
         if !home.is_empty() {
             layout.snippets = vec![home.to_owned()];
         }
-        let mut entries = Entries::default();
+        let mut entries = PageEntries::default();
         for entry in navigation.entries {
             let (groups, version, language) = (entry.groups, entry.version, entry.language);
             let key = index_path(stem(&entry.page).unwrap_or(&entry.page), &["index"]);
-            entries.add(key, Entry { groups, version, language, ..Entry::default() });
+            entries.add(key, PageEntry { groups, version, language, ..PageEntry::default() });
         }
         layout.entries = entries.by_key;
         layout.redirects =
@@ -110,25 +110,26 @@ impl Rules for Mintlify {
         if let Some(root) = root {
             let openapi = root.get("api").and_then(|api| api.get("openapi")).or_else(|| root.get("openapi"));
             let descriptions = openapi.map(files_of).unwrap_or_default();
-            let mut walk = Walk { tree, home, operations: Vec::new(), descriptions, visible_pages: HashSet::new() };
+            let mut reader =
+                NavigationReader { tree, home, operations: Vec::new(), descriptions, visible_pages: HashSet::new() };
             if let Some(contents) = root.get("navigation") {
-                walk.walk_node(contents, &InheritedContext::default());
+                reader.walk_node(contents, &InheritedContext::default());
             }
-            layout.operations = walk.operations;
+            layout.operations = reader.operations;
             // Pages that the navigation hides or does not name are reachable by address only, unless `seo.indexing` is
             // `all`.
             let indexing = root.get("seo").and_then(|seo| seo.get("indexing")).and_then(Json::text);
             if indexing != Some("all") && !layout.entries.is_empty() {
-                layout.shown = Some(walk.visible_pages);
+                layout.shown = Some(reader.visible_pages);
             }
-            walk.descriptions.dedup();
-            for address in walk.descriptions.iter().filter(|file| is_external(file)) {
+            reader.descriptions.dedup();
+            for address in reader.descriptions.iter().filter(|file| is_external(file)) {
                 layout.problem(
                     address,
                     format!("`{address}` is elsewhere and is not read: put the description of the API into the docs"),
                 );
             }
-            let local_files = walk.descriptions.iter().filter(|file| !is_external(file));
+            let local_files = reader.descriptions.iter().filter(|file| !is_external(file));
             layout.descriptions = local_files.filter_map(|file| joined_in(tree.root(), home, file)).collect();
         }
         Some(layout)
@@ -151,13 +152,13 @@ struct Choices {
 impl Choices {
     fn of(contents: &Json, member: &str) -> Self {
         let mut choices = Self { names: Vec::new(), default_index: 0 };
-        choices.walk(contents, member);
+        choices.reader(contents, member);
         choices
     }
 
-    fn walk(&mut self, node: &Json, member: &str) {
+    fn reader(&mut self, node: &Json, member: &str) {
         match &node.value {
-            Value::List(items) => items.iter().for_each(|item| self.walk(item, member)),
+            Value::List(items) => items.iter().for_each(|item| self.reader(item, member)),
             Value::Object(members) => {
                 if let Some(name) = Navigation::name(node, member).filter(|name| !self.names.contains(name)) {
                     if node.get("default").is_some_and(|flag| flag.value == Value::Other("true".to_owned())) {
@@ -166,7 +167,7 @@ impl Choices {
                     self.names.push(name);
                 }
                 let children = members.iter().filter(|(name, _)| Navigation::HOLDERS.contains(&name.as_str()));
-                children.for_each(|(_, value)| self.walk(value, member));
+                children.for_each(|(_, value)| self.reader(value, member));
             }
             Value::Text(_) | Value::Other(_) => {}
         }
@@ -206,7 +207,7 @@ struct InheritedContext {
     is_hidden: bool,
 }
 
-struct Walk<'t> {
+struct NavigationReader<'t> {
     tree: &'t dyn Tree,
     home: &'t str,
     operations: Vec<Operations>,
@@ -215,7 +216,7 @@ struct Walk<'t> {
     descriptions: Vec<String>,
 }
 
-impl Walk<'_> {
+impl NavigationReader<'_> {
     /// Converts the path of a file in the navigation into one relative to the docs root.
     fn docs_path(&self, file: &str) -> Option<String> {
         joined_in(self.tree.root(), self.home, file)

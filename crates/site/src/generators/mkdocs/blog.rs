@@ -142,7 +142,7 @@ pub(super) fn links(text: &str, front: &FrontMatter) -> Vec<Link> {
 
 #[cfg(test)]
 mod tests {
-    use crate::follow::{LinkRequest, LinkSyntax};
+    use crate::link_target::{LinkRequest, LinkSyntax};
     use crate::model::{Site, Target};
     use crate::sample::site;
 

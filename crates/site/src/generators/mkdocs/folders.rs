@@ -7,7 +7,7 @@ use super::{has_plugin, plugin};
 use crate::generators::yaml::{self, Yaml};
 use crate::glob::Globs;
 use crate::groups::{self, Groups};
-use crate::layout::{Entries, Entry, Layout, below};
+use crate::layout::{Layout, PageEntries, PageEntry, below};
 use crate::tree::Tree;
 
 /// Default names of navigation files.
@@ -217,22 +217,22 @@ pub(super) fn read(
     tree: &dyn Tree,
     layout: &Layout,
     navigation: &FolderNavigation,
-    entries: &mut Entries,
+    entries: &mut PageEntries,
     has: &dyn Fn(&str) -> bool,
 ) {
-    let mut walk = Walk { tree, layout, navigation, has, entries };
-    walk.folder(&layout.options.mkdocs.docs, &Groups::default(), None, Depth::of(MAX_DEPTH));
+    let mut reader = FolderReader { tree, layout, navigation, has, entries };
+    reader.folder(&layout.options.mkdocs.docs, &Groups::default(), None, Depth::of(MAX_DEPTH));
 }
 
-struct Walk<'a> {
+struct FolderReader<'a> {
     tree: &'a dyn Tree,
     layout: &'a Layout,
     navigation: &'a FolderNavigation,
     has: &'a dyn Fn(&str) -> bool,
-    entries: &'a mut Entries,
+    entries: &'a mut PageEntries,
 }
 
-impl Walk<'_> {
+impl FolderReader<'_> {
     /// Reads the navigation file of a folder. `outer_groups` are the groups around the folder, `entry_title` is the
     /// title in the entry that names it; `None` for the docs folder, which no entry names.
     fn folder(&mut self, folder: &str, outer_groups: &Groups, entry_title: Option<Option<&str>>, depth: Depth) {
@@ -263,8 +263,11 @@ impl Walk<'_> {
                     match root {
                         Some(root) => {
                             let key = root.path(&path, &FrontMatter::default());
-                            let entry =
-                                Entry { title: title.clone(), groups: Groups::clone(groups), ..Entry::default() };
+                            let entry = PageEntry {
+                                title: title.clone(),
+                                groups: Groups::clone(groups),
+                                ..PageEntry::default()
+                            };
                             self.entries.add(key, entry);
                         }
                         None => self.folder(&path, groups, Some(title.as_deref()), depth),

@@ -6,21 +6,21 @@ use std::collections::{BTreeMap, HashSet};
 use docent_markdown::{Link, LinkKind, Page, folder, is_markdown_page, regex};
 
 use super::{MkDocs, MkDocsOptions};
-use crate::follow::{
+use crate::generators::LinkRules;
+use crate::generators::built_site::BuiltSite;
+use crate::generators::fallback_links::resolve_by_name;
+use crate::layout::below;
+use crate::link_target::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, has_markdown_ending, is_fragment, parts, relative, retargeted_link,
     suffix_of, with_dot_slash_like,
 };
-use crate::generators::LinkRules;
-use crate::generators::browser::Browser;
-use crate::generators::by_names::by_names;
-use crate::layout::below;
 use crate::model::{Site, Target};
 
 /// Files that themes and the generator itself add to a site.
 const THEME_FILES: [&str; 5] = ["img/favicon.ico", "sitemap.xml", "sitemap.xml.gz", "404.html", "search.html"];
 
 impl LinkRules for MkDocs {
-    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+    fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
         let options = &site.layout().options.mkdocs;
         if link.syntax == LinkSyntax::Field {
             let path = plain_path(&options.docs, &link.path);
@@ -31,7 +31,7 @@ impl LinkRules for MkDocs {
             };
         }
         if site.address(link.from).is_none() {
-            return by_names(site, link);
+            return resolve_by_name(site, link);
         }
         if is_fragment(link.from) && !link.is_absolute() {
             // The file may be a snippet, whose relative links start from the page that includes it.
@@ -46,7 +46,7 @@ impl LinkRules for MkDocs {
             }
             file_path = Some(path);
         }
-        match browser(site, options).follow(link) {
+        match browser(site, options).resolve(link) {
             Target::Missing { .. } if options.generates_pages => Target::NotUnderstood,
             Target::Missing { path: Some(path), .. } if may_be_blog_page(site, link.from, &path) => {
                 Target::NotUnderstood
@@ -131,8 +131,8 @@ fn is_theme_file(options: &MkDocsOptions, path: &str) -> bool {
     THEME_FILES.contains(&relative_path.trim_start_matches('/'))
 }
 
-fn browser<'s>(site: &'s Site, options: &'s MkDocsOptions) -> Browser<'s> {
-    Browser { site, base: &options.base, directory_urls: !options.file_urls, assets: &options.docs }
+fn browser<'s>(site: &'s Site, options: &'s MkDocsOptions) -> BuiltSite<'s> {
+    BuiltSite { site, base: &options.base, directory_urls: !options.file_urls, assets: &options.docs }
 }
 
 /// The target of a path to a file in the docs folder, in the language of the page with the link.

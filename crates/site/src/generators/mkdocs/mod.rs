@@ -15,7 +15,7 @@ use super::yaml::{self, Yaml};
 use super::{Facts, Reference, Root, Rules, excluded};
 use crate::glob::Globs;
 use crate::groups::{self, Groups};
-use crate::layout::{Entries, Entry, Generator, Layout, below};
+use crate::layout::{Generator, Layout, PageEntries, PageEntry, below};
 use crate::model::{Site, front_matter};
 use crate::paths::index_path;
 use crate::settings;
@@ -116,13 +116,13 @@ impl Rules for MkDocs {
         layout.templates_in_code = has_plugin(&config, "macros");
         layout.snippets = snippets(tree, &config, home, &folder);
         let folder_navigation = layout.options.mkdocs.folder_navigation.clone();
-        let mut entries = Entries::default();
+        let mut entries = PageEntries::default();
         if let Some(nav) =
             config.get("nav").filter(|_| folder_navigation.as_ref().is_none_or(FolderNavigation::keeps_nav))
         {
-            let mut walk = Walk { layout: &layout, entries };
-            walk.items(nav, None, &Groups::default(), Depth::of(MAX_DEPTH));
-            entries = walk.entries;
+            let mut reader = NavReader { layout: &layout, entries };
+            reader.items(nav, None, &Groups::default(), Depth::of(MAX_DEPTH));
+            entries = reader.entries;
         }
         if let Some(navigation) = folder_navigation {
             folders::read(tree, &layout, &navigation, &mut entries, has);
@@ -338,12 +338,12 @@ fn snippets(tree: &dyn Tree, config: &Yaml, home: &str, docs: &str) -> Vec<Strin
     folders
 }
 
-struct Walk<'l> {
+struct NavReader<'l> {
     layout: &'l Layout,
-    entries: Entries,
+    entries: PageEntries,
 }
 
-impl Walk<'_> {
+impl NavReader<'_> {
     fn items(&mut self, node: &Yaml, title: Option<&str>, groups: &Groups, depth: Depth) {
         let Some(depth) = depth.inside() else { return };
         match node {
@@ -364,7 +364,7 @@ impl Walk<'_> {
     }
 
     fn page(&mut self, path: &str, title: Option<&str>, groups: &Groups) {
-        if crate::follow::is_external(path) || !crate::follow::has_page_ending(path) {
+        if crate::link_target::is_external(path) || !crate::link_target::has_page_ending(path) {
             return;
         }
         // With a folder per language, the path names a page in each.
@@ -372,7 +372,8 @@ impl Walk<'_> {
             let file = below(folder, path.trim_start_matches("./"));
             let Some(root) = self.layout.root(&file) else { continue };
             let key = root.path(&file, &FrontMatter::default());
-            let entry = Entry { title: title.map(str::to_owned), groups: Groups::clone(groups), ..Entry::default() };
+            let entry =
+                PageEntry { title: title.map(str::to_owned), groups: Groups::clone(groups), ..PageEntry::default() };
             self.entries.add(key, entry);
         }
     }
@@ -393,7 +394,7 @@ fn redirects(config: &Yaml, layout: &Layout, folder: &str) -> Vec<(String, Strin
         .iter()
         .filter_map(|(from, to)| {
             let to = to.text()?;
-            let destination = match crate::follow::is_external(to) {
+            let destination = match crate::link_target::is_external(to) {
                 true => to.to_owned(),
                 false => {
                     let anchor = to.find('#').map_or("", |at| &to[at..]);

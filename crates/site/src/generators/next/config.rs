@@ -22,7 +22,7 @@ pub(crate) struct NextSettings {
     /// Rewrites: the pattern of an address that something else is served at, and the extension of such addresses.
     pub(crate) rewrites: Vec<(String, String)>,
     /// Whether file links that begin with `./` are resolved.
-    pub(crate) follows_files: bool,
+    pub(crate) resolves_files: bool,
     pub(crate) languages: Languages,
 }
 

@@ -6,11 +6,11 @@ use docent_markdown::is_markdown_page;
 
 use self::config::is_served_by_application;
 use super::Root;
-use crate::follow::{
+use crate::layout::below;
+use crate::link_target::{
     LinkRequest, ParsedLink, encoded, has_page_ending, parts, relative_path, retargeted_link, suffix_of,
     with_dot_slash_like,
 };
-use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::paths::path_in;
 use crate::tree::joined_in;
@@ -23,7 +23,7 @@ pub(super) fn is_group(name: &str) -> bool {
 /// Resolves a link as a URL: absolute from the root of the site, relative from the URL of the page.
 pub(super) fn by_url(site: &Site, link: &ParsedLink<'_>, path: &str) -> Target {
     if site.layout().root(link.from).is_none() {
-        return crate::generators::by_names::by_names(site, link);
+        return crate::generators::fallback_links::resolve_by_name(site, link);
     }
     let settings = &site.layout().options.next;
     let address = if path.starts_with('/') {
@@ -39,9 +39,9 @@ pub(super) fn by_url(site: &Site, link: &ParsedLink<'_>, path: &str) -> Target {
         address
     };
     match page_at(site, link.from, &address) {
-        Found::Page(file) => return link.page(file),
-        Found::Ambiguous => return Target::NotUnderstood,
-        Found::Nothing => {}
+        PageLookup::Page(file) => return link.page(file),
+        PageLookup::Ambiguous => return Target::NotUnderstood,
+        PageLookup::Nothing => {}
     }
     if let Some(destination) = site.redirect(&address) {
         return Target::Redirect { destination: destination.to_owned() };
@@ -67,7 +67,7 @@ pub(super) fn by_url(site: &Site, link: &ParsedLink<'_>, path: &str) -> Target {
     }
 }
 
-enum Found {
+enum PageLookup {
     Page(String),
     /// The page in the default language or its translation, depending on the application.
     Ambiguous,
@@ -76,7 +76,7 @@ enum Found {
 
 /// The page at an address. A missing translation is replaced by the page in the default language, and an address
 /// without a language is in that of the page with the link.
-fn page_at(site: &Site, from: &str, address: &str) -> Found {
+fn page_at(site: &Site, from: &str, address: &str) -> PageLookup {
     let languages = &site.layout().options.next.languages;
     let file = |address: &str| site.file_at(address).map(str::to_owned);
     let in_language = |language: &str, rest: &str| {
@@ -96,12 +96,12 @@ fn page_at(site: &Site, from: &str, address: &str) -> Found {
             // Components may add the language, or not; Next.js and Nextra always do.
             let is_ambiguous = languages.falls_back_to_default && languages.hides_default && unprefixed != translated;
             if is_ambiguous || translated.is_none() && in_default.is_some() {
-                return Found::Ambiguous;
+                return PageLookup::Ambiguous;
             }
             translated.or(unprefixed)
         }
     };
-    found.map_or(Found::Nothing, Found::Page)
+    found.map_or(PageLookup::Nothing, PageLookup::Page)
 }
 
 /// Writes a link by file path if `like` has the extension of a page and such a link resolves; else as a URL, absolute

@@ -7,9 +7,9 @@ use super::next::config::Languages;
 use super::next::{self, config};
 use super::script::{ScriptValue, value_at};
 use super::{Facts, LinkRules, Root, Rules};
-use crate::follow::{LinkRequest, LinkSyntax, ParsedLink, has_page_ending};
 use crate::glob::Globs;
 use crate::layout::{Generator, Layout, below};
+use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink, has_page_ending};
 use crate::model::{Site, Target};
 use crate::paths::index_path;
 use crate::tree::{Tree, from_config_folder};
@@ -102,7 +102,7 @@ impl Rules for Nextra {
 }
 
 impl LinkRules for Nextra {
-    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+    fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
         // Nextra strips the extension of a page; what is left is a URL.
         let is_cut = link.syntax == LinkSyntax::Markdown && has_page_ending(&link.path);
         let path = match is_cut && !link.path.to_ascii_lowercase().ends_with(".markdown") {

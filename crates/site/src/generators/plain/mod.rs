@@ -3,9 +3,9 @@
 use docent_markdown::{Format, FrontMatter, folder, is_for_editors, is_page, site_path};
 
 use super::{Facts, HasFile, LinkRules, Root, Rules};
-use crate::follow::{LinkRequest, ParsedLink, encoded, parts, relative_path, suffix_of, with_dot_slash_like};
-use crate::generators::by_names::{find, retargeted_link_by_names};
+use crate::generators::fallback_links::{find, retargeted_link_by_name};
 use crate::layout::{Layout, below};
+use crate::link_target::{LinkRequest, ParsedLink, encoded, parts, relative_path, suffix_of, with_dot_slash_like};
 use crate::model::{Site, Target};
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_root, joined_in};
@@ -42,7 +42,7 @@ impl Rules for Plain {
 
 impl LinkRules for Plain {
     /// Resolves a link to a file or folder as a forge does: relative to the file, absolute from the root of the repository.
-    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+    fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
         let root = site.root();
         let path = match link.path.strip_prefix('/') {
             Some(path) => joined_in("", "", path).map(|path| from_root(root, &path)),
@@ -68,7 +68,7 @@ impl LinkRules for Plain {
         let LinkRequest { from, to, anchor, like, .. } = *wanted;
         let path = parts(like).0;
         if !path.is_empty() && !looks_like_file(path) && is_page(to) {
-            let way = retargeted_link_by_names(site, wanted);
+            let way = retargeted_link_by_name(site, wanted);
             // A page that is being moved does not exist at its new path yet, so the link cannot be checked.
             if site.leads_there(wanted, &way) || !site.has_file(to) {
                 return way;

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::follow::{LinkRequest, LinkSyntax};
+use crate::link_target::{LinkRequest, LinkSyntax};
 use crate::model::{Site, Target};
 use crate::sample::site;
 use crate::tree::{Tree, from_root};

@@ -7,15 +7,15 @@ use docent_markdown::{
     ActiveTokens, AnchorStyle, Format, Notebook, Page, folder, is_page, joined, regex, rst_id, rst_labels,
 };
 
-use super::browser::Browser;
+use super::built_site::BuiltSite;
 use super::{Facts, LinkRules, Reference, Root, Rules};
-use crate::follow::{
+use crate::generators::fallback_links::resolve_by_name_if_there;
+use crate::glob::Globs;
+use crate::layout::{Generator, Layout};
+use crate::link_target::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, has_page_ending, parts, relative, retargeted_link, suffix_of,
     with_dot_slash_like,
 };
-use crate::generators::by_names::by_names_if_there;
-use crate::glob::Globs;
-use crate::layout::{Generator, Layout};
 use crate::model::{Site, Target};
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_config_folder, joined_in};
@@ -225,17 +225,17 @@ fn myst_label(line: &str) -> Option<&str> {
 impl LinkRules for Sphinx {
     /// Resolves a link to a file: relative to the folder of the page, or absolute from the docs folder. Any other target
     /// may be a label on any page, which only a build knows.
-    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+    fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
         let options = &site.layout().options.sphinx;
         if Format::of(link.from) == Format::Rst {
-            return rst::follow(site, link);
+            return rst::resolve(site, link);
         }
         if site.address(link.from).is_none() {
-            return by_names_if_there(site, link);
+            return resolve_by_name_if_there(site, link);
         }
         if link.syntax != LinkSyntax::Markdown {
-            let browser = Browser { site, base: "", directory_urls: false, assets: &options.source };
-            return match browser.follow(link) {
+            let browser = BuiltSite { site, base: "", directory_urls: false, assets: &options.source };
+            return match browser.resolve(link) {
                 // The generator copies images and adds pages of its own.
                 Target::Missing { .. } if !has_page_ending(&link.path) || link.is_absolute() => Target::NotUnderstood,
                 _ if link.is_absolute() => Target::NotUnderstood,
@@ -284,7 +284,7 @@ impl LinkRules for Sphinx {
             return rst::write(site, wanted);
         }
         if wanted.syntax != LinkSyntax::Markdown {
-            let browser = Browser { site, base: "", directory_urls: false, assets: source };
+            let browser = BuiltSite { site, base: "", directory_urls: false, assets: source };
             return format!("{}{suffix}", browser.relative(from, to).unwrap_or_else(|| relative(folder(from), to)));
         }
         // `like` may omit the extension of a document, or name the built `.html` file.

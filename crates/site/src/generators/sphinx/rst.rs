@@ -10,7 +10,9 @@
 use docent_markdown::{AnchorStyle, Format, folder, is_page, joined, stem};
 
 use super::document_at;
-use crate::follow::{LinkRequest, ParsedLink, encoded, has_page_ending, parts, relative, relative_path, suffix_of};
+use crate::link_target::{
+    LinkRequest, ParsedLink, encoded, has_page_ending, parts, relative, relative_path, suffix_of,
+};
 use crate::model::{Site, Target};
 
 /// Extensions of image files.
@@ -86,7 +88,7 @@ fn resolve_path(site: &Site, from: &str, path: &str) -> Option<String> {
 }
 
 /// Resolves a link that is no role.
-pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
+pub(super) fn resolve(site: &Site, link: &ParsedLink<'_>) -> Target {
     let options = &site.layout().options.sphinx;
     let Some(path) = resolve_path(site, link.from, &link.path) else { return Target::NotUnderstood };
     if Format::of(&path) == Format::Notebook && site.layout().notebook_anchors != Some(AnchorStyle::Nbsphinx) {
@@ -154,7 +156,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::follow::LinkSyntax;
+    use crate::link_target::LinkSyntax;
     use crate::sample::{Files, as_docs_root, built_site, site};
 
     fn docs() -> Files {

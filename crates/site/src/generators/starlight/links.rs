@@ -3,13 +3,13 @@
 use docent_markdown::{folder, joined};
 
 use super::{Starlight, StarlightOptions, TrailingSlash};
-use crate::follow::{
+use crate::generators::LinkRules;
+use crate::generators::fallback_links::{resolve_by_name, retargeted_link_by_name};
+use crate::layout::below;
+use crate::link_target::{
     LinkRequest, LinkSyntax, ParsedLink, encoded_with, has_markdown_ending, parts, relative_file_path, relative_path,
     retargeted_link, suffix_of, with_dot_slash_like,
 };
-use crate::generators::LinkRules;
-use crate::generators::by_names::{by_names, retargeted_link_by_names};
-use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::paths::path_in;
 
@@ -24,13 +24,13 @@ struct Links<'s> {
 }
 
 impl LinkRules for Starlight {
-    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+    fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
         let links = Links::of(site);
         let Some(address) = site.address(link.from) else {
             let is_inside = link.from.starts_with(&format!("{}/", below(links.home, "src")));
             return match (is_inside, link.is_absolute()) {
-                (false, _) => by_names(site, link),
-                (true, true) => links.follow_absolute(link),
+                (false, _) => resolve_by_name(site, link),
+                (true, true) => links.resolve_absolute(link),
                 // A relative link in an included file starts from the page that includes the file.
                 (true, false) => Target::NotUnderstood,
             };
@@ -40,7 +40,7 @@ impl LinkRules for Starlight {
             return Target::NotUnderstood;
         }
         if link.is_absolute() {
-            return links.follow_absolute(link);
+            return links.resolve_absolute(link);
         }
         let linked_file = joined(folder(link.from), &link.path);
         if has_markdown_ending(&link.path) && links.options.changes_links {
@@ -67,7 +67,7 @@ impl LinkRules for Starlight {
         let (path, _) = parts(like);
         let suffix = suffix_of(like, anchor);
         let (Some(own_address), Some(base)) = (site.address(from), &links.options.base) else {
-            return retargeted_link_by_names(site, wanted);
+            return retargeted_link_by_name(site, wanted);
         };
         let base = if base.is_empty() { String::new() } else { format!("/{base}") };
         let Some(address) = site.address(to) else {
@@ -133,7 +133,7 @@ impl<'s> Links<'s> {
         }
     }
 
-    fn follow_absolute(&self, link: &ParsedLink<'_>) -> Target {
+    fn resolve_absolute(&self, link: &ParsedLink<'_>) -> Target {
         let Some(path) = joined("", &link.path) else { return Target::NotUnderstood };
         let Some(base) = self.options.base.as_deref() else { return Target::NotUnderstood };
         match path_in(base, &path) {

@@ -11,9 +11,9 @@ use super::modules::{Modules, SCRIPT_EXTENSIONS, find_script, is_script};
 use super::script::ScriptValue;
 use super::vitepress::{site_path_of, unwrapped};
 use super::{Facts, HasFile, Root, RootKind, Rules, front_links};
-use crate::follow::is_external;
 use crate::groups::{self, Groups};
-use crate::layout::{Entries, Entry, Generator, Layout, below};
+use crate::layout::{Generator, Layout, PageEntries, PageEntry, below};
+use crate::link_target::is_external;
 use crate::model::Site;
 use crate::paths::{index_path, path_in};
 use crate::skip_reason::SkipReason;
@@ -135,15 +135,19 @@ impl Rules for Starlight {
             layout.problem(&file, "the addresses of pages are computed; they are taken to be those of their files");
         }
 
-        let mut walk =
-            Walk { entries: Entries::default(), folders: Vec::new(), languages: &languages, is_computed: false };
+        let mut reader = SidebarReader {
+            entries: PageEntries::default(),
+            folders: Vec::new(),
+            languages: &languages,
+            is_computed: false,
+        };
         match starlight.get("sidebar") {
-            Some(ScriptValue::List(items)) => walk.items(items, &Groups::default(), Depth::of(MAX_DEPTH)),
-            Some(_) => walk.is_computed = true,
-            None => walk.is_computed = matches!(starlight, ScriptValue::Computed),
+            Some(ScriptValue::List(items)) => reader.items(items, &Groups::default(), Depth::of(MAX_DEPTH)),
+            Some(_) => reader.is_computed = true,
+            None => reader.is_computed = matches!(starlight, ScriptValue::Computed),
         }
-        let is_computed = walk.is_computed;
-        (layout.entries, layout.folders) = (walk.entries.by_key, walk.folders);
+        let is_computed = reader.is_computed;
+        (layout.entries, layout.folders) = (reader.entries.by_key, reader.folders);
         for (from, to) in config.get("redirects").map(ScriptValue::members).unwrap_or_default() {
             if let Some(to) = to.text().or_else(|| to.text_of("destination")) {
                 layout.redirects.push((from.clone(), to.to_owned()));
@@ -247,15 +251,15 @@ fn options(config: &ScriptValue, starlight: &ScriptValue, languages: &[String]) 
     }
 }
 
-struct Walk<'l> {
-    entries: Entries,
+struct SidebarReader<'l> {
+    entries: PageEntries,
     folders: Vec<(String, Vec<String>)>,
     /// Folders of the other languages: an entry names the translations of its page, too.
     languages: &'l [String],
     is_computed: bool,
 }
 
-impl Walk<'_> {
+impl SidebarReader<'_> {
     fn items(&mut self, items: &[ScriptValue], groups: &Groups, depth: Depth) {
         let Some(depth) = depth.inside() else { return };
         for item in items {
@@ -302,12 +306,12 @@ impl Walk<'_> {
 
     fn page(&mut self, slug: &str, title: Option<String>, groups: &Groups) {
         let path = site_path_of(slug);
-        let entry = Entry { title, groups: Groups::clone(groups), ..Entry::default() };
+        let entry = PageEntry { title, groups: Groups::clone(groups), ..PageEntry::default() };
         self.entries.add(path.clone(), entry.clone());
         // In another language the page has a title of its own.
         let order = self.entries.next;
         for language in self.languages {
-            self.entries.add(below(language, &path), Entry { title: None, ..entry.clone() });
+            self.entries.add(below(language, &path), PageEntry { title: None, ..entry.clone() });
         }
         self.entries.next = order;
     }

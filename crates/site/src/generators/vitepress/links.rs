@@ -3,13 +3,13 @@
 use docent_markdown::{AnchorStyle, folder, is_markdown_page, joined, stem};
 
 use super::{VitePress, VitePressOptions};
-use crate::follow::{
+use crate::generators::fallback_links::{resolve_by_name, retargeted_link_by_name};
+use crate::generators::{LinkRules, Root};
+use crate::layout::{Layout, below};
+use crate::link_target::{
     LinkRequest, LinkSyntax, ParsedLink, encoded_with, has_markdown_ending, parts, relative_file_path, retargeted_link,
     suffix_of, with_dot_slash_like,
 };
-use crate::generators::by_names::{by_names, retargeted_link_by_names};
-use crate::generators::{LinkRules, Root};
-use crate::layout::{Layout, below};
 use crate::model::{Site, Target};
 use crate::paths::{index_path, path_in};
 
@@ -31,9 +31,9 @@ struct Links<'s> {
 }
 
 impl LinkRules for VitePress {
-    fn follow(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
-        let Some(links) = Links::of(site) else { return by_names(site, link) };
-        let Some(relative_path) = links.root.relative_path(link.from) else { return by_names(site, link) };
+    fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+        let Some(links) = Links::of(site) else { return resolve_by_name(site, link) };
+        let Some(relative_path) = links.root.relative_path(link.from) else { return resolve_by_name(site, link) };
         if site.address(link.from).is_none() && !link.is_absolute() {
             // A relative link in an included file starts from the page that includes the file.
             return Target::NotUnderstood;
@@ -52,7 +52,7 @@ impl LinkRules for VitePress {
             return link.missing(None);
         };
         if link.syntax == LinkSyntax::Html {
-            return links.follow_html(link, &name);
+            return links.resolve_html(link, &name);
         }
         links.page(link, &name).unwrap_or_else(|| match links.without_base(link, &name) {
             Some(stripped) => links.page(link, stripped).unwrap_or_else(|| links.unresolved_target(link, stripped)),
@@ -63,10 +63,10 @@ impl LinkRules for VitePress {
     fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
         let LinkRequest { from, to, anchor, like, syntax } = *wanted;
         let Some(links) = Links::of(site).filter(|links| !links.options.addresses_computed) else {
-            return retargeted_link_by_names(site, wanted);
+            return retargeted_link_by_name(site, wanted);
         };
         let (Some(relative_path), true) = (links.root.relative_path(from), site.address(from).is_some()) else {
-            return retargeted_link_by_names(site, wanted);
+            return retargeted_link_by_name(site, wanted);
         };
         let (path, _) = parts(like);
         let suffix = suffix_of(like, anchor);
@@ -166,7 +166,7 @@ impl<'s> Links<'s> {
 
     /// Resolves a path that VitePress leaves to the browser: an absolute one includes the base path. The source file of
     /// a page is not served.
-    fn follow_html(&self, link: &ParsedLink<'_>, name: &str) -> Target {
+    fn resolve_html(&self, link: &ParsedLink<'_>, name: &str) -> Target {
         let has_base = self.options.base.as_deref().is_some_and(|base| !base.is_empty()) && link.is_absolute();
         let path = if has_base { self.without_base(link, name) } else { Some(name) };
         match path {

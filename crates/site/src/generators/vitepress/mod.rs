@@ -10,10 +10,10 @@ use docent_markdown::{ActiveTokens, AnchorStyle, Depth, FrontMatter, Page, regex
 use super::modules::{Modules, SCRIPT_EXTENSIONS, is_script};
 use super::script::ScriptValue;
 use super::{Facts, Root, Rules, excluded, front_links};
-use crate::follow::is_external;
 use crate::glob::Globs;
 use crate::groups::{self, Groups};
-use crate::layout::{Entries, Entry, Generator, Layout, below};
+use crate::layout::{Generator, Layout, PageEntries, PageEntry, below};
+use crate::link_target::is_external;
 use crate::paths::index_path;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_config_folder, joined_in};
@@ -114,12 +114,13 @@ impl Rules for VitePress {
             accepts_dead_links: config.get("ignoreDeadLinks").is_some_and(|option| !option.is("false")),
         };
         layout.snippets = vec![source];
-        let mut walk = Walk { entries: Entries::default(), is_computed: matches!(config, ScriptValue::Computed) };
+        let mut reader =
+            SidebarReader { entries: PageEntries::default(), is_computed: matches!(config, ScriptValue::Computed) };
         for sidebar in sidebars.iter().flatten() {
-            walk.sidebar(sidebar);
+            reader.sidebar(sidebar);
         }
-        layout.entries = walk.entries.by_key;
-        if walk.is_computed {
+        layout.entries = reader.entries.by_key;
+        if reader.is_computed {
             layout.problem(
                 &file,
                 "the sidebar is computed in part; pages that it does not name in so many words go without their group",
@@ -188,12 +189,12 @@ pub(crate) fn unwrapped(script: ScriptValue) -> ScriptValue {
     }
 }
 
-struct Walk {
-    entries: Entries,
+struct SidebarReader {
+    entries: PageEntries,
     is_computed: bool,
 }
 
-impl Walk {
+impl SidebarReader {
     /// Reads a sidebar: one list for all pages, or one list per path.
     fn sidebar(&mut self, sidebar: &ScriptValue) {
         match sidebar {
@@ -231,7 +232,7 @@ impl Walk {
             let base = item.text_of("base").unwrap_or(base);
             if let Some(link) = item.text_of("link").filter(|link| !is_external(link)) {
                 let link = link.split(['#', '?']).next().unwrap_or(link);
-                let entry = Entry { title: text.clone(), groups: Groups::clone(groups), ..Entry::default() };
+                let entry = PageEntry { title: text.clone(), groups: Groups::clone(groups), ..PageEntry::default() };
                 self.entries.add(site_path_of(&below(base, link)), entry);
             }
             match item.get("items") {

@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::follow::LinkSyntax;
 use crate::layout::Generator;
+use crate::link_target::LinkSyntax;
 use crate::tree::Tree;
 
 fn tree(files: &[(&str, &str)]) -> BTreeMap<String, Vec<u8>> {

@@ -10,7 +10,7 @@ use std::fmt;
 use docent_markdown::{Link, LinkKind};
 
 use crate::check::Finding;
-use crate::follow::{has_page_ending, parts};
+use crate::link_target::{has_page_ending, parts};
 
 /// The ending of the last segment of a link's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,7 +2,7 @@
 //!
 //! At the temporary path of a page, some links can be written in one form only, and some navigation entries are in
 //! another place, so the move back alone does not restore the original text. Therefore the same round trip is made in
-//! the base tree: its result differs from the base only by the effects of the detour, and a line-based merge removes
+//! the base tree: its result differs from the base only by the effects of that trip, and a line-based merge removes
 //! these from the files. Edits that the job made meanwhile are in other lines, or else are left as they are.
 
 use docent_markdown::is_page;
@@ -15,17 +15,17 @@ use super::move_page::{Redirects, moved};
 
 /// Removes the effects of the round trip from a move from `from` to `to`, if the base has the page at `to`.
 pub(super) fn undo(tree: &dyn Tree, base: &dyn Tree, from: &str, to: &str, back: &mut Refactored) {
-    let Some((detour, base_messages)) = there_and_back(base, from, to) else { return };
+    let Some((round_trip, base_messages)) = there_and_back(base, from, to) else { return };
     let mut after = ChangedTree::new(tree);
     back.make(&mut after);
     let (site_before, site) = (Site::read(base), Site::read(&after));
-    for (path, bytes) in detour.files {
+    for (path, bytes) in round_trip.files {
         let texts = [bytes, after.read(&path), base.read(&path)].map(|bytes| String::from_utf8(bytes?).ok());
-        let [Some(detoured), Some(now), Some(before)] = texts else { continue };
-        if detoured == before {
+        let [Some(returned), Some(now), Some(before)] = texts else { continue };
+        if returned == before {
             continue;
         }
-        let Some(restored) = merged(&path, &detoured, &now, &before) else { continue };
+        let Some(restored) = merged(&path, &returned, &now, &before) else { continue };
         // Each link must lead where it led before the job, or where it would lead without the merge.
         let links = [&restored, &now].map(|text| site.parse(&path, text.as_bytes()).links);
         let is_sound = links[0].len() == links[1].len()
@@ -56,20 +56,20 @@ fn there_and_back<'b>(base: &'b dyn Tree, from: &str, to: &str) -> Option<(Chang
     if base.read(to).is_none() || base.read(from).is_some() {
         return None;
     }
-    let mut detour = ChangedTree::new(base);
+    let mut round_trip = ChangedTree::new(base);
     let mut base_messages = Vec::new();
     for (from, to) in [(to, from), (from, to)] {
-        let round_trip_move = moved(&detour, &Site::read(&detour), from, to, Redirects::None).ok()?;
-        round_trip_move.make(&mut detour);
+        let round_trip_move = moved(&round_trip, &Site::read(&round_trip), from, to, Redirects::None).ok()?;
+        round_trip_move.make(&mut round_trip);
         base_messages = round_trip_move.left;
     }
-    Some((detour, base_messages))
+    Some((round_trip, base_messages))
 }
 
-/// Undoes the effects of the detour in a text. If other changes touch the same lines, these are kept, but in pages
+/// Undoes the effects of the round trip in a text. If other changes touch the same lines, these are kept, but in pages
 /// only: the lines of a navigation file depend on each other.
-fn merged(path: &str, detoured: &str, now: &str, before: &str) -> Option<String> {
-    let merge = TextMerge::from_lines(detoured, now, before);
+fn merged(path: &str, returned: &str, now: &str, before: &str) -> Option<String> {
+    let merge = TextMerge::from_lines(returned, now, before);
     if merge.is_conflicted() && !is_page(path) {
         return None;
     }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use docent_markdown::{Page, is_partial};
 
-use crate::follow::{has_markdown_ending, parts};
 use crate::layout::Generator;
+use crate::link_target::{has_markdown_ending, parts};
 use crate::model::{Site, Target};
 use crate::navigation::Navigation;
 use crate::navigation_edit::NavigationFiles;
@@ -18,7 +18,7 @@ const MAX_LISTED_NAMES: usize = 12;
 
 /// A description of the site as a Markdown list of a few items. Every statement is counted on the pages of the tree or
 /// read from the configuration.
-pub fn described(tree: &dyn Tree) -> String {
+pub fn site_profile(tree: &dyn Tree) -> String {
     let site = Site::read(tree);
     let pages = sample_pages(&site, tree);
     let mut lines = vec![generator(&site)];
@@ -175,7 +175,7 @@ mod tests {
             ("docs/guides/b.md", "---\ntags: [x]\n---\n# B\n"),
         ]);
         assert_eq!(
-            described(&tree),
+            site_profile(&tree),
             "- The site is built by MkDocs. Write what it understands.\n\
              - Pages are `.md` files.\n\
              - Front matter, and on how many of the pages: `tags` (66 %). Use no other fields.\n\
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn folders_of_pages_have_no_front_matter_and_no_navigation() {
         let tree = site(&[("a.md", "# A\n"), ("b.md", "# B\n\n[a](a.md)\n")]);
-        let description = described(&tree);
+        let description = site_profile(&tree);
         assert!(description.contains("No generator is known"), "{description}");
         assert!(description.contains("Pages have no front matter"), "{description}");
         assert!(description.contains("No navigation file"), "{description}");
@@ -204,7 +204,7 @@ mod tests {
             ("v1/a.mdx", "---\ntitle: A\n---\n"),
             ("v2/a.mdx", "---\ntitle: A\n---\n"),
         ]);
-        let description = described(&tree);
+        let description = site_profile(&tree);
         assert!(description.contains("There are several versions: `v1` (pages: 1), `v2` (pages: 1)."), "{description}");
         assert!(description.contains("`docs.json`, which names pages by their path without ending"), "{description}");
     }

@@ -3,9 +3,9 @@
 use aho_corasick::AhoCorasick;
 use docent_markdown::{Link, Page, folder, is_markup, is_page, line_of, parse, site_path, text_of};
 
-use crate::follow::{is_external, parts};
 use crate::generators::{Reference, rules};
 use crate::imports::imports;
+use crate::link_target::{is_external, parts};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, joined_in};
 

@@ -2,14 +2,14 @@
 
 use docent_markdown::{folder, is_markdown_page, joined};
 
-use crate::follow::{ParsedLink, encoded, has_markdown_ending, relative};
 use crate::layout::below;
+use crate::link_target::{ParsedLink, encoded, has_markdown_ending, relative};
 use crate::model::{Site, Target};
 use crate::paths::path_in;
 
 /// How the built site is served, as far as a browser needs it to resolve links.
 #[derive(Debug)]
-pub(crate) struct Browser<'s> {
+pub(crate) struct BuiltSite<'s> {
     pub(crate) site: &'s Site,
     /// Base path of the site on its host, without leading and trailing slash.
     pub(crate) base: &'s str,
@@ -19,10 +19,10 @@ pub(crate) struct Browser<'s> {
     pub(crate) assets: &'s str,
 }
 
-impl Browser<'_> {
+impl BuiltSite<'_> {
     /// Resolves a link against the address of its page. Paths outside of the base path are [`Target::NotUnderstood`],
     /// except relative links to Markdown files, which are missing.
-    pub(crate) fn follow(&self, link: &ParsedLink<'_>) -> Target {
+    pub(crate) fn resolve(&self, link: &ParsedLink<'_>) -> Target {
         let path = match link.is_absolute() {
             true => match self.without_base(&link.path) {
                 Some(path) => joined("", path),

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashSet};
 use docent_markdown::is_page;
 
 use super::{
-    ALL, antora, docfx, gitbook, hugo, is_category, is_of_application, jekyll, mdbook, mintlify, mkdocs, redirects,
-    released, rules, sphinx, starlight, without_configuration,
+    ALL, antora, current_version, docfx, gitbook, hugo, is_category, is_of_application, jekyll, mdbook, mintlify,
+    mkdocs, redirects, rules, sphinx, starlight, without_configuration,
 };
 use crate::glob::Globs;
 use crate::layout::{Generator, Layout};
@@ -67,7 +67,7 @@ impl Layout {
         let refused: BTreeSet<(String, String)> = globs.flat_map(Globs::problems).collect();
         refused.into_iter().for_each(|(file, message)| layout.problem(&file, message));
         redirects::read(tree, &configurations, &mut layout);
-        released::read(tree, &configurations, &mut layout);
+        current_version::read(tree, &configurations, &mut layout);
         layout
     }
 
@@ -111,7 +111,7 @@ pub(crate) fn is_configuration(path: &str) -> bool {
         || is_category(name)
         || mkdocs::folders::is_file(name)
         || antora::is_file(path)
-        || released::is_file(folder, name)
+        || current_version::is_file(folder, name)
         || path.contains("_markup/render-link.")
     {
         return true;

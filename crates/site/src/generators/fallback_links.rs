@@ -2,12 +2,12 @@
 
 use docent_markdown::{folder, is_markdown_page, joined, site_path};
 
-use crate::follow::{LinkRequest, ParsedLink, has_markdown_ending, is_fragment, parts, retargeted_link};
+use crate::link_target::{LinkRequest, ParsedLink, has_markdown_ending, is_fragment, parts, retargeted_link};
 use crate::model::{Site, Target};
 
 /// Resolves a link without generator-specific rules: absolute paths from the docs root, relative ones from the file's
 /// folder, with or without extension, matched against file names and page addresses.
-pub(crate) fn by_names(site: &Site, link: &ParsedLink<'_>) -> Target {
+pub(crate) fn resolve_by_name(site: &Site, link: &ParsedLink<'_>) -> Target {
     if is_fragment(link.from) && !link.is_absolute() {
         // Relative links of a fragment start from the pages that include it.
         return Target::NotUnderstood;
@@ -26,10 +26,10 @@ pub(crate) fn by_names(site: &Site, link: &ParsedLink<'_>) -> Target {
     link.missing(first_try.flatten())
 }
 
-/// Like [`by_names()`], for a file that is included or that the generator does not build: a link that leads nowhere may
-/// start from the pages that include the file.
-pub(crate) fn by_names_if_there(site: &Site, link: &ParsedLink<'_>) -> Target {
-    match by_names(site, link) {
+/// Like [`resolve_by_name()`], for a file that is included or that the generator does not build: a link that leads nowhere
+/// may start from the pages that include the file.
+pub(crate) fn resolve_by_name_if_there(site: &Site, link: &ParsedLink<'_>) -> Target {
+    match resolve_by_name(site, link) {
         Target::Missing { .. } => Target::NotUnderstood,
         target => target,
     }
@@ -56,7 +56,7 @@ pub(crate) fn find(site: &Site, path: &str, anchor: Option<&str>) -> Option<Targ
 }
 
 /// Like [`retargeted_link()`], but writes the page's address where `like` is an absolute link without extension.
-pub(crate) fn retargeted_link_by_names(site: &Site, wanted: &LinkRequest<'_>) -> String {
+pub(crate) fn retargeted_link_by_name(site: &Site, wanted: &LinkRequest<'_>) -> String {
     let LinkRequest { from, to, anchor, like, .. } = *wanted;
     let (written, _) = parts(like);
     match site.address(to) {

@@ -209,7 +209,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::generators::by_names::by_names;
+    use crate::generators::fallback_links::resolve_by_name;
     use crate::model::{Site, Target};
 
     fn sample() -> BTreeMap<String, Vec<u8>> {
@@ -232,7 +232,7 @@ mod tests {
 
     /// The target of a link for a generator without resolution rules of its own.
     fn by_names_in(site: &Site, from: &str, target: &str) -> Target {
-        by_names(site, &ParsedLink::read(from, target, LinkSyntax::Markdown).expect("no template"))
+        resolve_by_name(site, &ParsedLink::read(from, target, LinkSyntax::Markdown).expect("no template"))
     }
 
     #[test]
