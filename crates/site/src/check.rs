@@ -12,6 +12,7 @@ use docent_markdown::{Format, Notebook, Page, each_line, is_page, line_of, regex
 use regex::bytes::Regex as BytesRegex;
 
 use crate::backlinks::{any_of, needles};
+use crate::finding::{Finding, FindingKind};
 use crate::link_target::{LinkSyntax, is_external, is_fragment, parts};
 use crate::model::{Site, Target};
 use crate::navigation::Navigation;
@@ -34,37 +35,6 @@ impl Checked {
     /// Whether there are no doubts.
     pub fn is_certain(&self) -> bool {
         self.doubts.is_empty()
-    }
-}
-
-/// One defect of a site.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Finding {
-    /// The file.
-    pub path: String,
-    /// Counted from 1.
-    pub line: usize,
-    pub kind: FindingKind,
-    /// The defect, in a sentence without its full stop.
-    pub message: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FindingKind {
-    BrokenLink,
-    BrokenAnchor,
-    /// The file could not be parsed as intended.
-    Unreadable,
-    MissingTitle,
-    /// The navigation names a page that does not exist.
-    DeadNavigation,
-    /// The target of a link is known only to the running site or its build. Never reported as an error.
-    NotUnderstood,
-}
-
-impl std::fmt::Display for Finding {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{} {}", self.path, self.line, self.message)
     }
 }
 

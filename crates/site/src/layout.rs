@@ -15,10 +15,10 @@ use docent_markdown::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::api_description::Cache;
+use crate::api_operations::Operations;
 pub(crate) use crate::generator::Generator;
 use crate::generators::{Facts, LayoutOptions, Root, rules};
-use crate::openapi::description::Cache;
-use crate::openapi::operations::Operations;
 pub(crate) use crate::paths::below;
 use crate::paths::path_in;
 use crate::variants::Declared;

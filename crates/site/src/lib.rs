@@ -20,9 +20,12 @@
 //! This crate is pure: it does not depend on git, search indexes, models or HTTP. Files come in through [`Tree`].
 
 mod active_fields;
+mod api_description;
+mod api_operations;
 mod backlinks;
 mod check;
 mod code;
+mod finding;
 mod generator;
 mod generators;
 mod glob;
@@ -62,8 +65,9 @@ mod variants;
 mod version_names;
 
 pub use backlinks::{Linking, any_of, linking_to, named_in_sources, named_outside, needles, referring_by_name};
-pub use check::{Checked, Finding, FindingKind, findings, findings_in, may_have_anchor, new_findings};
+pub use check::{Checked, findings, findings_in, may_have_anchor, new_findings};
 pub use code::code_of;
+pub use finding::{Finding, FindingKind};
 pub use generator::Generator;
 pub use generators::Reference;
 pub use glob::{Glob, GlobError};

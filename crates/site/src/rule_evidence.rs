@@ -9,7 +9,7 @@ use std::fmt;
 
 use docent_markdown::{Link, LinkKind};
 
-use crate::check::Finding;
+use crate::finding::Finding;
 use crate::link_target::{has_page_ending, parts};
 
 /// The ending of the last segment of a link's path.

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::description::{Description, Operation, is_true};
 use super::schema::{Fields, cut, description_and_values, one_line, written};
+use crate::api_description::{Description, Operation, is_true};
 
 /// Maximum size of an example, in bytes; a larger one adds nothing to its schema and is omitted.
 const MAX_EXAMPLE_BYTES: usize = 4_000;

@@ -5,22 +5,19 @@
 //! `docs.json` is used, else below the site path of the description file. An operation that a page shows through its
 //! front matter (`openapi: GET /users`) gets no page of its own.
 
-pub(crate) mod description;
 mod markdown;
-pub(crate) mod operations;
 mod schema;
 
 use std::collections::{HashMap, HashSet};
 
 use docent_markdown::{Format, Lines, Problem, is_page, joined, parse_as, slug};
 
+use crate::api_description::{self, Description, Operation};
+use crate::api_operations::Operations;
 use crate::layout::{Layout, Place};
 use crate::read_file::{FileRead, SitePage, title_from};
 use crate::tree::Tree;
-pub(crate) use description::METHODS;
-use description::{Description, Operation};
 use markdown::RenderedPage;
-use operations::Operations;
 
 /// Maximum number of pages made from one description.
 const MAX_PAGES: usize = 5_000;
@@ -48,7 +45,7 @@ pub fn is_api_description(bytes: &[u8]) -> bool {
 
 /// The pages of a description; none if the file is not an API description.
 pub(crate) fn read(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> FileRead {
-    if bytes.len() > MAX_API_DESCRIPTION_BYTES || !description::may_be(bytes) {
+    if bytes.len() > MAX_API_DESCRIPTION_BYTES || !api_description::may_be(bytes) {
         return FileRead::default();
     }
     let description = match layout.cache.get(file, bytes) {

@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::Value;
 
-use super::description::{Description, is_true, reference};
+use crate::api_description::{Description, is_true, reference};
 
 /// Maximum nesting depth of the fields shown.
 const MAX_DEPTH: usize = 5;

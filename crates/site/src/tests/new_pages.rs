@@ -3,7 +3,8 @@
 
 use docent_markdown::folder;
 
-use crate::check::{Checked, FindingKind, new_findings};
+use crate::check::{Checked, new_findings};
+use crate::finding::FindingKind;
 use crate::layout::below;
 use crate::link_target::{LinkRequest, LinkSyntax};
 use crate::model::Site;

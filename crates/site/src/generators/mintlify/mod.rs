@@ -9,14 +9,14 @@ use std::sync::Arc;
 use docent_markdown::{AnchorStyle, stem};
 
 use super::{Facts, Root, Rules};
+use crate::api_description::METHODS;
+use crate::api_operations::Operations;
 use crate::glob::Globs;
 use crate::layout::{Generator, Layout, PageEntries, PageEntry};
 use crate::link_target::is_external;
 use crate::navigation::Navigation;
 use crate::navigation_json::{Json, Value};
 use crate::navigation_refs::resolved;
-use crate::openapi::METHODS;
-use crate::openapi::operations::Operations;
 use crate::paths::index_path;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_config_folder, joined_in};
