@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::layout::Layout;
+use crate::read_file::read_file;
 use crate::tree::{Tree, from_root};
 
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
@@ -9,6 +11,28 @@ pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 /// A tree from pairs of path and text.
 pub(crate) fn site(files: &[(&str, &str)]) -> Files {
     files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
+}
+
+/// Site path, groups and navigation title of a parsed page.
+fn placed(tree: &Files, file: &str) -> (String, String, Option<String>) {
+    let layout = Layout::read(tree);
+    let read = read_file(&layout, file, &tree[file], tree);
+    let [page] = read.pages.as_slice() else { panic!("{file} makes {} pages", read.pages.len()) };
+    (page.place.site_path.clone(), page.place.groups.join("/"), page.place.title.clone())
+}
+
+/// Asserts the site path, the groups and the navigation title of files.
+#[track_caller]
+pub(crate) fn assert_places(tree: &Files, table: &[(&str, &str, &str, Option<&str>)]) {
+    for (file, path, groups, title) in table {
+        let expected = ((*path).to_owned(), (*groups).to_owned(), title.map(str::to_owned));
+        assert_eq!(placed(tree, file), expected, "{file}");
+    }
+}
+
+/// The problems of a configuration.
+pub(crate) fn messages(layout: &Layout) -> Vec<&str> {
+    layout.problems().iter().map(|problem| problem.problem.message.as_str()).collect()
 }
 
 /// A site under `tests/sites`, whose script builds it with its own generator.

@@ -303,3 +303,6 @@ fn is_true(node: &Json, name: &str) -> bool {
 fn is_operation(word: &str) -> bool {
     word.eq_ignore_ascii_case("webhook") || METHODS.iter().any(|method| word.eq_ignore_ascii_case(method))
 }
+
+#[cfg(test)]
+mod tests;

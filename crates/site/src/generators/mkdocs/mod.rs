@@ -405,3 +405,6 @@ fn redirects(config: &Yaml, layout: &Layout, folder: &str) -> Vec<(String, Strin
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

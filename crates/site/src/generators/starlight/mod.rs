@@ -316,3 +316,6 @@ impl SidebarReader<'_> {
         self.entries.next = order;
     }
 }
+
+#[cfg(test)]
+mod tests;

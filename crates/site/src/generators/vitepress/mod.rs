@@ -257,3 +257,6 @@ pub(crate) fn site_path_of(link: &str) -> String {
         _ => stem.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;
