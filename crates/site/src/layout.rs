@@ -248,10 +248,7 @@ impl Layout {
     /// Whether [`crate::read_file()`] may make pages of this file: it is a page of the site or may be an API
     /// description.
     pub fn holds_pages(&self, file: &str) -> bool {
-        match is_page(file) {
-            true => self.root(file).is_some_and(|root| root.is_page(file)),
-            false => self.may_describe_api(file),
-        }
+        if is_page(file) { self.root(file).is_some_and(|root| root.is_page(file)) } else { self.may_describe_api(file) }
     }
 
     /// The folder of the configuration, `""` for the root.

@@ -8,7 +8,7 @@ use docent_markdown::{
     stem, text_of,
 };
 
-use crate::generators::{Rules, rules};
+use crate::generators::{Rules, front_links, rules};
 use crate::layout::{Generator, Layout, below};
 use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink, is_external};
 use crate::tree::Tree;
@@ -179,7 +179,11 @@ impl Site {
             Some(page) => page,
             None => self.layout.parse(&self.root, file, bytes, Format::of(file)),
         };
-        rules(self.generator()).post_process(&self.layout, &text_of(bytes), &mut page);
+        let text = text_of(bytes);
+        if self.layout.facts().shows_front_links {
+            front_links::add(&text, &mut page);
+        }
+        rules(self.generator()).post_process(&self.layout, &text, &mut page);
         page
     }
 

@@ -27,12 +27,10 @@ fn is_among_templates(layout: &Layout, file: &str) -> bool {
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
     let is_picture = PICTURES.iter().any(|picture| ending.eq_ignore_ascii_case(picture));
     let is_below = |folder: &&str| path_in(folder, path_in(layout.home(), file).unwrap_or(file)).is_some();
-    let folders = facts.program_folders;
-    // Templates of Hugo may have the ending of a picture.
-    (layout.generator() == Generator::Hugo && folders.iter().take(2).any(is_below))
+    facts.template_folders.iter().any(is_below)
         || facts.template_extensions.iter().any(|extension| ending.eq_ignore_ascii_case(extension))
-        || (!is_picture && folders.iter().any(is_below))
-        || (!is_picture && !facts.has_no_template_folders && file.split('/').any(|part| ANYWHERE.contains(&part)))
+        || (!is_picture && facts.program_folders.iter().any(is_below))
+        || (!is_picture && !facts.has_plain_underscore_folders && file.split('/').any(|part| ANYWHERE.contains(&part)))
 }
 
 /// A name in lower case is a page where a generator serves it: sites have pages on agents and skills.

@@ -13,6 +13,11 @@ pub(crate) fn parse(name: &str, text: &str) -> Result<Yaml, String> {
     }
 }
 
+/// Like [`parse`], with nothing in place of a configuration that cannot be parsed, and the error.
+pub(crate) fn parse_or_empty(name: &str, text: &str) -> (Yaml, Option<String>) {
+    parse(name, text).map_or_else(|message| (Yaml::Empty, Some(message)), |config| (config, None))
+}
+
 /// The same values as those of YAML.
 pub(crate) fn of_toml(value: toml::Value) -> Yaml {
     match value {

@@ -67,7 +67,7 @@ impl Layout {
             return Some(SkipReason::Outside);
         };
         let rules = rules(root.generator);
-        if !is_markup(file) || !rules.reads(Format::of(file)) {
+        if !is_markup(file) || !rules.facts().reads(Format::of(file)) {
             return Some(SkipReason::Unsupported);
         }
         if let Some(reason) = rules.skips_path(root, inside).or_else(|| rules.skips(self, file)) {

@@ -3,7 +3,7 @@
 use docent_markdown::{Link, LinkKind, Page, regex};
 
 /// Adds the fields `link` of a page as links.
-pub(super) fn add(text: &str, page: &mut Page) {
+pub(crate) fn add(text: &str, page: &mut Page) {
     regex!(FIELD, r#"(?m)^[ \t]*(?:-[ \t]+)?link:[ \t]+(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'][^\n#]*?))[ \t]*\r?$"#);
     let Some(body) = page.front_matter.body.clone() else { return };
     let Some(fields) = text.get(body.clone()) else { return };

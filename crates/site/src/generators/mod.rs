@@ -8,7 +8,7 @@ pub(crate) mod detection;
 pub(crate) mod docfx;
 pub(crate) mod docusaurus;
 pub(crate) mod fallback_links;
-mod front_links;
+pub(crate) mod front_links;
 mod fumadocs;
 pub(crate) mod gitbook;
 pub(crate) mod hugo;
@@ -129,6 +129,10 @@ pub(crate) struct Facts {
     pub(crate) is_main_configuration: Option<fn(folder: &str, name: &str) -> bool>,
     /// Whether front matter may set the address of a page, so that all of it has to be read to know the site.
     pub(crate) reads_front_matter: bool,
+    /// The formats of pages, if they are not those of Markdown.
+    pub(crate) formats: &'static [Format],
+    /// Whether the links in front matter that [`front_links`] knows are shown.
+    pub(crate) shows_front_links: bool,
     /// Whether readers see front matter as text. Otherwise, it is removed from pages.
     pub(crate) shows_front_matter: bool,
     /// Whether no name marks a file as a partial, which other pages include.
@@ -152,10 +156,13 @@ pub(crate) struct Facts {
     pub(crate) components: &'static str,
     /// What is acted on in Markdown.
     pub(crate) active_tokens: ActiveTokens,
-    /// Folders of templates, themes and data, relative to the folder of the configuration.
+    /// Folders whose files are all templates, even those with the ending of a picture, relative to the folder of the
+    /// configuration.
+    pub(crate) template_folders: &'static [&'static str],
+    /// Other folders of templates, themes and data.
     pub(crate) program_folders: &'static [&'static str],
-    /// Whether a folder is one of templates or data only where the configuration is, not anywhere in a site.
-    pub(crate) has_no_template_folders: bool,
+    /// Whether `_includes`, `_data` and their like, anywhere in a site, are folders like any other.
+    pub(crate) has_plain_underscore_folders: bool,
     /// Extensions of pages that are expanded as templates but judged without templates.
     pub(crate) template_extensions: &'static [&'static str],
 }
@@ -179,11 +186,6 @@ pub(crate) trait Rules: LinkRules {
     /// Reads the front matter that the address of a page depends on, where not all front matter is read.
     fn read_front_matter(&self, _root: &Root, _relative_path: &str, _bytes: &FileBytes<'_>) -> Option<FrontMatter> {
         None
-    }
-
-    /// Whether files of a format become pages.
-    fn reads(&self, format: Format) -> bool {
-        format.is_markdown()
     }
 
     /// Why a file in the folder of a root is no page, judged by its path relative to that folder; `None` if it is one.
@@ -285,6 +287,13 @@ pub(crate) trait LinkRules {
     /// The anchor of a link after the build, made from the anchor in the source.
     fn anchor(&self, _layout: &Layout, written: String, _syntax: LinkSyntax) -> String {
         written
+    }
+}
+
+impl Facts {
+    /// Whether files of a format become pages.
+    pub(crate) fn reads(&self, format: Format) -> bool {
+        if self.formats.is_empty() { format.is_markdown() } else { self.formats.contains(&format) }
     }
 }
 

@@ -12,10 +12,7 @@ impl Root {
     }
 
     pub(crate) fn relative_path<'f>(&self, file: &'f str) -> Option<&'f str> {
-        match self.folder.is_empty() {
-            true => Some(file),
-            false => file.strip_prefix(self.folder.as_str())?.strip_prefix('/'),
-        }
+        if self.folder.is_empty() { Some(file) } else { file.strip_prefix(self.folder.as_str())?.strip_prefix('/') }
     }
 
     /// The site path of a file path without extension.
@@ -43,7 +40,7 @@ impl Root {
     pub(crate) fn is_page(&self, file: &str) -> bool {
         let Some(relative_path) = self.relative_path(file) else { return false };
         let rules = rules(self.generator);
-        rules.reads(Format::of(relative_path))
+        rules.facts().reads(Format::of(relative_path))
             && rules.skips_path(self, relative_path).is_none()
             && !relative_path.split('/').any(|part| part == "node_modules")
             && !self.excluded.is_match(relative_path)

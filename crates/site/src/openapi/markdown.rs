@@ -225,10 +225,7 @@ pub(super) fn escaped(markdown: &str) -> String {
             if ix > 0 {
                 out.push('`');
             }
-            match ix % 2 == 0 {
-                true => out.push_str(&piece.replace('{', "\\{").replace('<', "\\<")),
-                false => out.push_str(piece),
-            }
+            if ix % 2 == 0 { out.push_str(&piece.replace('{', "\\{").replace('<', "\\<")) } else { out.push_str(piece) }
         }
     }
     out

@@ -79,6 +79,7 @@ impl Rules for Antora {
             shows_front_matter: true,
             ids_in_any_case: true,
             program_folders: &["supplemental-ui", "supplemental_ui", "ui-bundle", "ui"],
+            formats: &[Format::Adoc],
             ..Facts::default()
         }
     }
@@ -93,10 +94,6 @@ impl Rules for Antora {
 
     fn read_front_matter(&self, _root: &Root, _relative_path: &str, bytes: &FileBytes<'_>) -> Option<FrontMatter> {
         Some(adoc_header(&text_of(&bytes())))
-    }
-
-    fn reads(&self, format: Format) -> bool {
-        format == Format::Adoc
     }
 
     /// The AsciiDoc attributes that a page is parsed with.
@@ -306,10 +303,7 @@ pub(crate) fn included(layout: &Layout, root: &str, from: &str, target: &str) ->
 }
 
 fn page_or_asset(site: &Site, file: String, anchor: Option<String>) -> Target {
-    match is_page(&file) && site.address(&file).is_some() {
-        true => Target::Page { file, anchor },
-        false => Target::Asset { file },
-    }
+    if is_page(&file) && site.address(&file).is_some() { Target::Page { file, anchor } } else { Target::Asset { file } }
 }
 
 #[cfg(test)]

@@ -59,10 +59,7 @@ impl LinkRules for Docfx {
             "yml" | "yaml" | "json" | "" => false,
             _ => !options.moves_assets,
         };
-        match is_surely_gone {
-            true => link.missing(Some(file)),
-            false => Target::NotUnderstood,
-        }
+        if is_surely_gone { link.missing(Some(file)) } else { Target::NotUnderstood }
     }
 
     /// Writes a link by file path, with `~/` if `like` has it, or by address if `like` is one.

@@ -44,7 +44,7 @@ impl Rules for Docusaurus {
             is_main_configuration: Some(|_, name| is_script(name, "docusaurus.config")),
             reads_front_matter: true,
             reads_markdown_as_mdx: true,
-            has_no_template_folders: true,
+            has_plain_underscore_folders: true,
             inert_fields: "\
                 title_meta sidebar_label sidebar_position sidebar_class_name sidebar_key sidebar_custom_props.* \
                 displayed_sidebar hide_title hide_table_of_contents toc_min_heading_level toc_max_heading_level \

@@ -37,7 +37,7 @@ impl Rules for Fumadocs {
     fn facts(&self) -> Facts {
         Facts {
             is_main_configuration: Some(|_, name| is_script(name, "source.config")),
-            has_no_template_folders: true,
+            has_plain_underscore_folders: true,
             inert_fields: "full index sidebarTitle",
             components: "Accordion Accordions Callout Card Cards Step Steps Tab Tabs",
             ..Facts::default()

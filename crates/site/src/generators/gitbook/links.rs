@@ -127,10 +127,7 @@ fn resolve_hosted(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
         return Target::Redirect { destination: destination.to_owned() };
     }
     let is_surely_gone = has_markdown_ending(&link.path) && !link.is_absolute() || link.path == BROKEN;
-    match is_surely_gone {
-        true => link.missing(Some(path)),
-        false => Target::NotUnderstood,
-    }
+    if is_surely_gone { link.missing(Some(path)) } else { Target::NotUnderstood }
 }
 
 fn browser(site: &Site) -> BuiltSite<'_> {

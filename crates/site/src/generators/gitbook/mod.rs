@@ -9,12 +9,13 @@ use docent_markdown::{ActiveTokens, AnchorStyle, FrontMatter, joined};
 use super::mdbook::{chapters, links_of_summary};
 use super::modules::Modules;
 use super::script::ScriptValue;
-use super::yaml::{self, Yaml};
+use super::yaml::Yaml;
 use super::{Facts, Root, Rules};
 use crate::glob::Globs;
 use crate::layout::{Generator, Layout, PageEntries, PageEntry, below};
 use crate::link_target::{parts, relative_path};
 use crate::paths::index_path;
+use crate::settings;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_config_folder, joined_in};
 
@@ -71,10 +72,7 @@ impl Rules for GitBook {
         let file = from_config_folder(tree, home, HOSTED_CONFIG);
         let script = BOOK_FILES.iter().map(|name| from_config_folder(tree, home, name)).find(|file| has(file));
         if has(&file) {
-            let (config, error) = match yaml::read(&tree.text(&file)?) {
-                Ok(config) => (config, None),
-                Err(message) => (Yaml::Empty, Some(message)),
-            };
+            let (config, error) = settings::parse_or_empty(&file, &tree.text(&file)?);
             let structure = config.get("structure");
             let special_files = special_files(|part, name| match part {
                 "" => config.get(name)?.text().map(str::to_owned),
@@ -90,7 +88,7 @@ impl Rules for GitBook {
                 layout.redirects.push((format!("/{}", from.trim_matches('/')), format!("/{address}{anchor}")));
             }
             if let Some(message) = error {
-                layout.problem(&file, format!("the configuration is not YAML: {message}"));
+                layout.problem(&file, message);
             }
             return Some(layout);
         }

@@ -37,10 +37,7 @@ pub(super) fn of(root: &Root, relative_path: &str, front: &FrontMatter) -> Strin
         UglyUrls::All => true,
         UglyUrls::Sections(sections) => sections.iter().any(|of| of == section),
     };
-    match is_ugly && !path.is_empty() && !has_ending(&path, "html") {
-        true => format!("{path}.html"),
-        false => path,
-    }
+    if is_ugly && !path.is_empty() && !has_ending(&path, "html") { format!("{path}.html") } else { path }
 }
 
 /// The address for the path of a URL: without leading and trailing slash and without `index.html`.

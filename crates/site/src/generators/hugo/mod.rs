@@ -90,7 +90,8 @@ impl Rules for Hugo {
                 attribute_lists: true,
                 ..ActiveTokens::default()
             },
-            program_folders: &["layouts", "archetypes", "themes", "data", "i18n", "config", "_vendor"],
+            template_folders: &["layouts", "archetypes"],
+            program_folders: &["themes", "data", "i18n", "config", "_vendor"],
             template_extensions: &["rst", "adoc", "asciidoc", "ad", "org", "html", "htm", "pandoc", "pdc"],
             ..Facts::default()
         }

@@ -77,10 +77,7 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
     if has(&from_config_folder(tree, home, JUPYTER_BOOK_CONTENTS)) {
         return None;
     }
-    let (config, error) = match settings::parse(&file, &tree.text(&file)?) {
-        Ok(config) => (config, None),
-        Err(message) => (Yaml::Map(Vec::new()), Some(message)),
-    };
+    let (config, error) = settings::parse_or_empty(&file, &tree.text(&file)?);
     let is_of_other_tool = OTHER_TOOL_KEYS.iter().any(|key| config.get(key).is_some());
     (!is_of_other_tool).then_some(ParsedConfig { file, config, error })
 }

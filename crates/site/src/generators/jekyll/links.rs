@@ -155,10 +155,7 @@ fn by_file(source_file: &SourceFile<'_>, path: &str, anchor: Option<&str>) -> Op
         return Some(Target::page(file, anchor));
     }
     (source_file.site.has_any(&file) && source_file.settings.serves(&path)).then(|| {
-        match file.starts_with("../") && is_markdown_page(&file) {
-            true => Target::NotUnderstood,
-            false => Target::Asset { file },
-        }
+        if file.starts_with("../") && is_markdown_page(&file) { Target::NotUnderstood } else { Target::Asset { file } }
     })
 }
 

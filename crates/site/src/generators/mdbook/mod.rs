@@ -6,6 +6,7 @@ use docent_markdown::{
 };
 
 use super::built_site::BuiltSite;
+use super::yaml::Yaml;
 use super::{Facts, LinkRules, Root, Rules};
 use crate::generators::fallback_links::resolve_by_name_if_there;
 use crate::glob::Globs;
@@ -16,6 +17,7 @@ use crate::link_target::{
 };
 use crate::model::{Site, Target};
 use crate::paths::{index_path, path_of_url};
+use crate::settings;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_config_folder, joined_in};
 
@@ -64,14 +66,9 @@ impl Rules for MdBook {
         if !has(&file) {
             return None;
         }
-        let (config, error) = match tree.text(&file)?.parse::<toml::Table>() {
-            Ok(config) => (config, None),
-            Err(error) => (toml::Table::new(), Some(error.message().to_owned())),
-        };
-        let text = |path: &[&str]| -> Option<&str> {
-            let (last, folders) = path.split_last()?;
-            folders.iter().try_fold(&config, |table, name| table.get(*name)?.as_table())?.get(*last)?.as_str()
-        };
+        let (config, error) = settings::parse_or_empty(&file, &tree.text(&file)?);
+        let value = |path: &[&str]| path.iter().try_fold(&config, |value, name| value.get(name));
+        let text = |path: &[&str]| value(path).and_then(Yaml::text);
         let source = joined_in(tree.root(), home, text(&["book", "src"]).unwrap_or("src"))?;
         let mut root = Root { folder: source.clone(), generator: Generator::MdBook, ..Root::default() };
         let chapters = tree.read(&below(&source, SUMMARY)).map(|bytes| chapters(&bytes, true)).unwrap_or_default();
@@ -93,18 +90,16 @@ impl Rules for MdBook {
             first_page: chapters.first().map(|(path, _)| below(&source, path)),
             source,
         };
-        let redirects =
-            ["output", "html", "redirect"].iter().try_fold(&config, |table, name| table.get(*name)?.as_table());
-        for (from, to) in redirects.into_iter().flatten() {
+        for (from, to) in value(&["output", "html", "redirect"]).map(Yaml::members).unwrap_or_default() {
             // A source with an anchor is a place on a page, which these redirects do not cover.
-            if let (Some(to), Some(from)) = (to.as_str(), docent_markdown::joined("", from.trim_start_matches('/')))
+            if let (Some(to), Some(from)) = (to.text(), docent_markdown::joined("", from.trim_start_matches('/')))
                 && !from.contains('#')
             {
                 layout.redirects.push((from, to.to_owned()));
             }
         }
         if let Some(message) = error {
-            layout.problem(&file, format!("the configuration is not TOML: {message}"));
+            layout.problem(&file, message);
         }
         Some(layout)
     }
@@ -306,10 +301,7 @@ mod tests {
             let files = ["preface.md", "guide/README.md", "guide/start.md", "guide/deep/index.md", "a page.md", "other/v1.2.md", "img/a.png"];
             let tree = built_site("mdbook");
             let name = |file: &str| if starts_in_source { file.to_owned() } else { format!("src/{file}") };
-            let site = match starts_in_source {
-                true => Site::read(&as_docs_root("src", tree)),
-                false => Site::read(&tree),
-            };
+            let site = if starts_in_source { Site::read(&as_docs_root("src", tree)) } else { Site::read(&tree) };
             let (from, to) = (name(files[from]), name(files[to]));
             let written = site.link(&LinkRequest { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
             let found = match site.resolve(&from, &written) {

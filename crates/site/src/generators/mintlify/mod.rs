@@ -50,7 +50,7 @@ impl Rules for Mintlify {
             ids_in_any_case: true,
             reads_markdown_as_mdx: true,
             api_folder: Some("api-reference"),
-            has_no_template_folders: true,
+            has_plain_underscore_folders: true,
             inert_fields: "\
                 sidebarTitle iconType url openapi asyncapi api contentType deprecated hideFooterPagination \
                 hideApiMarker noindex timestamp boost related og:title og:description og:image og:url og:type \

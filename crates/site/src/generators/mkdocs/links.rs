@@ -359,10 +359,7 @@ mod tests {
                 tree.insert("mkdocs.base.yml".to_owned(), b"use_directory_urls: false\nsite_url: https://x.y/handbook/\n".to_vec());
             }
             let name = |file: &str| if starts_in_source { file.to_owned() } else { format!("docs/{file}") };
-            let site = match starts_in_source {
-                true => Site::read(&as_docs_root("docs", tree)),
-                false => Site::read(&tree),
-            };
+            let site = if starts_in_source { Site::read(&as_docs_root("docs", tree)) } else { Site::read(&tree) };
             let (from, to) = (name(files[from]), name(files[to]));
             let written = site.link(&LinkRequest { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
             let found = match site.resolve(&from, &written) {

@@ -30,10 +30,7 @@ pub(super) fn by_url(site: &Site, link: &ParsedLink<'_>, path: &str) -> Target {
         path.trim_matches('/').to_owned()
     } else {
         let Some(page_address) = site.address(link.from) else { return Target::NotUnderstood };
-        let folder = match settings.trailing_slash {
-            true => page_address,
-            false => docent_markdown::folder(page_address),
-        };
+        let folder = if settings.trailing_slash { page_address } else { docent_markdown::folder(page_address) };
         // The path leads above the root. A browser stays at the root of the host, but the base path is unknown here.
         let Some(address) = docent_markdown::joined(folder, path) else { return Target::NotUnderstood };
         address

@@ -21,7 +21,7 @@ impl Rules for Nextra {
         Facts {
             is_main_configuration: Some(|_, name| is_script(name, "next.config")),
             reads_markdown_as_mdx: true,
-            has_no_template_folders: true,
+            has_plain_underscore_folders: true,
             inert_fields: "sidebarTitle searchable asIndexPage",
             components: "Fragment",
             ..Facts::default()

@@ -14,7 +14,13 @@ pub(super) struct Plain;
 
 impl Rules for Plain {
     fn facts(&self) -> Facts {
-        Facts { shows_front_matter: true, ids_in_any_case: true, reads_attribute_lists: true, ..Facts::default() }
+        Facts {
+            shows_front_matter: true,
+            ids_in_any_case: true,
+            reads_attribute_lists: true,
+            formats: &[Format::Markdown, Format::Mdx, Format::Rst, Format::Adoc, Format::Notebook],
+            ..Facts::default()
+        }
     }
 
     fn read(&self, _tree: &dyn Tree, _home: &str, _has: &HasFile<'_>) -> Option<Layout> {
@@ -29,10 +35,6 @@ impl Rules for Plain {
             site_path(relative_path)
         };
         below(&root.base_path, &path)
-    }
-
-    fn reads(&self, _format: Format) -> bool {
-        true
     }
 
     fn skips_path(&self, _root: &Root, relative_path: &str) -> Option<SkipReason> {
@@ -57,10 +59,7 @@ impl LinkRules for Plain {
             // An unknown generator may serve the path, so file names and page addresses are tried, too.
             return find(site, &path, link.anchor.as_deref()).unwrap_or(Target::NotUnderstood);
         }
-        match looks_like_file(&link.path) {
-            true => link.missing(Some(path)),
-            false => Target::NotUnderstood,
-        }
+        if looks_like_file(&link.path) { link.missing(Some(path)) } else { Target::NotUnderstood }
     }
 
     /// Writes a link by file path, unless the link that it is modelled on (`like`) has no file extension.

@@ -85,6 +85,7 @@ impl Rules for Sphinx {
             inert_fields: "orphan tocdepth myst.html_meta.description myst.html_meta.keywords html_meta.description",
             active_tokens: ActiveTokens { attribute_lists: true, directives: true, ..ActiveTokens::default() },
             program_folders: &["_ext", "_themes", "_theme"],
+            formats: &[Format::Rst, Format::Markdown, Format::Notebook],
             ..Facts::default()
         }
     }
@@ -95,10 +96,6 @@ impl Rules for Sphinx {
             let file = from_config_folder(tree, &source, CONFIG_FILE);
             read(&tree.text(&file).filter(|_| has(&file))?, home, &file, source)
         })
-    }
-
-    fn reads(&self, format: Format) -> bool {
-        matches!(format, Format::Rst | Format::Markdown | Format::Notebook)
     }
 
     fn skips_path(&self, _root: &Root, relative_path: &str) -> Option<SkipReason> {
@@ -255,10 +252,7 @@ impl LinkRules for Sphinx {
             };
         }
         if has_page_ending(&link.path) {
-            return match options.generates_sources {
-                true => Target::NotUnderstood,
-                false => link.missing(Some(path)),
-            };
+            return if options.generates_sources { Target::NotUnderstood } else { link.missing(Some(path)) };
         }
         // A link may omit the extension of a page, or name the built `.html` file.
         let stem = path.strip_suffix(".html").unwrap_or(&path);
@@ -395,10 +389,7 @@ mod tests {
         ) {
             let files = ["index.md", "guide/index.md", "guide/start.md", "a page.md", "img/a.png"];
             let name = |file: &str| if starts_in_source { file.to_owned() } else { format!("docs/{file}") };
-            let site = match starts_in_source {
-                true => Site::read(&as_docs_root("docs", docs())),
-                false => Site::read(&docs()),
-            };
+            let site = if starts_in_source { Site::read(&as_docs_root("docs", docs())) } else { Site::read(&docs()) };
             let (from, to) = (name(files[from]), name(files[to]));
             let written = site.link(&LinkRequest { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
             let found = match site.resolve(&from, &written) {

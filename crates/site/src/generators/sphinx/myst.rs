@@ -84,10 +84,7 @@ fn without_fences(text: &str) -> String {
         } else {
             let holds_markdown = found.get(2).is_some_and(|name| CONTENT_DIRECTIVES.contains(&name.as_str()));
             open_fences.push((marks, holds_markdown));
-            match holds_markdown {
-                true => out.extend(blank()),
-                false => out.push_str(line),
-            }
+            if holds_markdown { out.extend(blank()) } else { out.push_str(line) }
         }
     }
     out

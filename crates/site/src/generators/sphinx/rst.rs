@@ -81,10 +81,7 @@ fn doc(site: &Site, from: &str, path: &str) -> Target {
 
 /// Resolves a path from the docs folder if it is absolute, else from the folder of the page.
 fn resolve_path(site: &Site, from: &str, path: &str) -> Option<String> {
-    match path.starts_with('/') {
-        true => joined(&site.layout().options.sphinx.source, path),
-        false => joined(folder(from), path),
-    }
+    if path.starts_with('/') { joined(&site.layout().options.sphinx.source, path) } else { joined(folder(from), path) }
 }
 
 /// Resolves a link that is no role.
@@ -118,10 +115,7 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
     let LinkRequest { from, to, anchor, like, .. } = *wanted;
     let source = site.layout().options.sphinx.source.as_str();
     let is_document = site.address(to).is_some();
-    let name = |file: &str| match is_document {
-        true => stem(file).unwrap_or(file).to_owned(),
-        false => file.to_owned(),
-    };
+    let name = |file: &str| if is_document { stem(file).unwrap_or(file).to_owned() } else { file.to_owned() };
     let path_to = |is_absolute: bool, file: &str| match is_absolute {
         true => format!("/{}", file.strip_prefix(source).unwrap_or(file).trim_start_matches('/')),
         false => relative_path(folder(from), file),
@@ -245,10 +239,7 @@ mod tests {
             let is_role = like.starts_with(':');
             prop_assume!(to < 4 || !is_role);
             let name = |file: &str| if starts_in_source { file.to_owned() } else { format!("docs/{file}") };
-            let site = match starts_in_source {
-                true => Site::read(&as_docs_root("docs", docs())),
-                false => Site::read(&docs()),
-            };
+            let site = if starts_in_source { Site::read(&as_docs_root("docs", docs())) } else { Site::read(&docs()) };
             let (from, to) = (name(files[from]), name(files[to]));
             let written = site.link(&LinkRequest { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
             let found = match site.resolve(&from, &written) {

@@ -5,12 +5,12 @@
 
 mod links;
 
-use docent_markdown::{AnchorStyle, Depth, FrontMatter, Page, slug, stem};
+use docent_markdown::{AnchorStyle, Depth, FrontMatter, slug, stem};
 
 use super::modules::{Modules, SCRIPT_EXTENSIONS, find_script, is_script};
 use super::script::ScriptValue;
 use super::vitepress::{site_path_of, unwrapped};
-use super::{Facts, HasFile, Root, RootKind, Rules, front_links};
+use super::{Facts, HasFile, Root, RootKind, Rules};
 use crate::groups::{self, Groups};
 use crate::layout::{Generator, Layout, PageEntries, PageEntry, below};
 use crate::link_target::is_external;
@@ -86,7 +86,7 @@ impl Rules for Starlight {
         Facts {
             is_main_configuration: Some(|_, name| is_script(name, "astro.config")),
             reads_front_matter: true,
-            has_no_template_folders: true,
+            has_plain_underscore_folders: true,
             inert_fields: "\
                 template=doc|splash editUrl lastUpdated tableOfContents tableOfContents.minHeadingLevel \
                 tableOfContents.maxHeadingLevel sidebar.label sidebar.order sidebar.hidden sidebar.badge \
@@ -95,6 +95,7 @@ impl Rules for Starlight {
                 hero.actions[].text hero.actions[].link hero.actions[].icon hero.actions[].variant",
             components: "Fragment",
             program_folders: &["src/layouts", "src/components"],
+            shows_front_links: true,
             ..Facts::default()
         }
     }
@@ -177,10 +178,6 @@ impl Rules for Starlight {
 
     fn is_published(&self, _root: &Root, _relative_path: &str, front: &FrontMatter, _has: &HasFile<'_>) -> bool {
         front.get("draft") != Some("true")
-    }
-
-    fn post_process(&self, _layout: &Layout, text: &str, page: &mut Page) {
-        front_links::add(text, page);
     }
 }
 

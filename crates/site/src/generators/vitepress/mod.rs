@@ -5,11 +5,11 @@
 
 mod links;
 
-use docent_markdown::{ActiveTokens, AnchorStyle, Depth, FrontMatter, Page, regex, stem};
+use docent_markdown::{ActiveTokens, AnchorStyle, Depth, FrontMatter, regex, stem};
 
 use super::modules::{Modules, SCRIPT_EXTENSIONS, is_script};
 use super::script::ScriptValue;
-use super::{Facts, Root, Rules, excluded, front_links};
+use super::{Facts, Root, Rules, excluded};
 use crate::glob::Globs;
 use crate::groups::{self, Groups};
 use crate::layout::{Generator, Layout, PageEntries, PageEntry, below};
@@ -40,7 +40,7 @@ impl Rules for VitePress {
     fn facts(&self) -> Facts {
         Facts {
             is_main_configuration: Some(|folder, name| folder == ".vitepress" && is_script(name, "config")),
-            has_no_template_folders: true,
+            has_plain_underscore_folders: true,
             inert_fields: "\
                 titleTemplate layout=doc|home|page|false navbar sidebar aside outline outline[] outline.level \
                 outline.label lastUpdated editLink footer pageClass isHome prev prev.text prev.link next next.text \
@@ -52,6 +52,7 @@ impl Rules for VitePress {
                 features[].linkText features[].rel features[].target",
             components: "Badge",
             active_tokens: ActiveTokens { attribute_lists: true, vue: true, ..ActiveTokens::default() },
+            shows_front_links: true,
             ..Facts::default()
         }
     }
@@ -146,10 +147,6 @@ impl Rules for VitePress {
         });
         let is_built = relative_path.split('/').rev().skip(1).any(|folder| folder == "dist");
         (is_route || is_built || !relative_path.ends_with(".md")).then(|| excluded(relative_path))
-    }
-
-    fn post_process(&self, _layout: &Layout, text: &str, page: &mut Page) {
-        front_links::add(text, page);
     }
 }
 
