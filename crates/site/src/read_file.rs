@@ -5,47 +5,20 @@
 //! are reported at lines of the original file.
 
 use docent_markdown::{
-    AttributeLists, Format, MOST_PROBLEMS, NO_NOTEBOOK, Notebook, Page, Problem, is_binary, is_page, is_partial,
-    text_of, translate,
+    AttributeLists, Format, MOST_PROBLEMS, NO_NOTEBOOK, Notebook, Problem, is_binary, is_page, is_partial, text_of,
+    translate,
 };
 
 use crate::include::{self, Expanded};
-use crate::layout::{Layout, Place};
+use crate::layout::Layout;
 use crate::openapi;
+use crate::site_page::{FileRead, SitePage, title_from};
 use crate::skip_reason::SkipReason;
 use crate::tree::Tree;
 
 /// Problem message for a page that its authors may have forgotten to list.
 const NOT_NAMED: &str = "no navigation names the page, so readers do not find it: name it in docs.json, or say `hidden: true` here \
                          if that is meant; `\"seo\": {\"indexing\": \"all\"}` in docs.json shows all pages";
-
-/// The result of reading a file.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct FileRead {
-    /// A page file makes one page, an API description one for each operation, any other file none.
-    pub pages: Vec<SitePage>,
-    /// Other files that the result depends on, in order, without duplicates: included files, the API description of the
-    /// operation that a page shows, and the pages that show operations of this description. Missing files are listed
-    /// too, because the result would change if they were created.
-    pub included: Vec<String>,
-    /// All problems of the file, including those that its pages report; line numbers refer to the file.
-    pub problems: Vec<Problem>,
-    /// Why readers cannot find any of its pages, if so.
-    pub skipped: Option<SkipReason>,
-}
-
-/// A page as it is served.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SitePage {
-    /// The final place, with the page's own settings (a `slug`, a label, `draft`) applied.
-    pub place: Place,
-    /// Former paths that redirect here, verbatim from the page.
-    pub aliases: Vec<String>,
-    /// The parsed page. Its title is always set: without its own, it is taken from the navigation or the path.
-    pub page: Page,
-    /// The text that was parsed, with all includes expanded: the spans of `page` are ranges of it.
-    pub text: String,
-}
 
 /// Reads one file into the pages it makes, with includes expanded. Never fails and never panics. `file` is relative to
 /// the docs root.
@@ -169,16 +142,6 @@ fn format_of(layout: &Layout, file: &str, body: &str) -> Format {
         }
     });
     if is_mdx { Format::Mdx } else { own }
-}
-
-/// A title for a page that has none: the last segment of its path, in words.
-pub(crate) fn title_from(path: &str) -> String {
-    let name = path.rsplit('/').next().unwrap_or_default().replace(['-', '_'], " ");
-    let mut chars = name.chars();
-    match chars.next() {
-        Some(first) => first.to_uppercase().chain(chars).collect(),
-        None => "Home".to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -159,10 +159,9 @@ fn blocks(text: &str) -> (Vec<String>, String) {
                 let begins = (indent == 0 && words.starts_with("nav:"))
                     || (indent > 0 && words.split('#').next().is_some_and(|key| key.trim_end() == "redirect_maps:"));
                 open = begins.then_some(indent);
-                if begins {
-                    blocks.push(line.to_owned())
-                } else {
-                    rest.push_str(line)
+                match begins {
+                    true => blocks.push(line.to_owned()),
+                    false => rest.push_str(line),
                 }
                 // The position of a `redirect_maps` block among the plug-in options must stay: under another plug-in it
                 // has another meaning.
