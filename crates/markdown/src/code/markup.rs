@@ -149,6 +149,8 @@ pub(super) fn tags(text: &str, body: usize, plain: &[Range<usize>], reader: TagR
     let mut at = body;
     // What else is broken up to here is a part of the last one.
     let mut broken_end = body;
+    // Whether no comment that begins from here on ends.
+    let mut is_unclosed = false;
     while let Some(next) = text[at..].find('<').map(|length| at + length) {
         at = next + 1;
         while code.next_if(|range| range.end <= next).is_some() {}
@@ -158,12 +160,23 @@ pub(super) fn tags(text: &str, body: usize, plain: &[Range<usize>], reader: TagR
         }
         let rest = &text[next..];
         if let Some(comment) = rest.strip_prefix("<!--") {
-            let closed = comment.find("-->");
-            let end = closed.map_or(text.len(), |length| next + length + "<!---->".len());
-            let is_plain = closed.is_some_and(|closed| {
-                let inside = &comment[..closed];
-                !inside.starts_with(['>', '-']) && !["--", "<!"].iter().any(|sign| inside.contains(sign))
-            }) && !may_be_cut(text, &(next..end), plain);
+            let closed = if is_unclosed { None } else { comment.find("-->") };
+            let Some(closed) = closed else {
+                // Readers differ on where it ends, so what stands behind it is looked through like any other text.
+                is_unclosed = true;
+                if next >= broken_end {
+                    broken_end = next + rest.find('\n').unwrap_or(rest.len());
+                    found.spans.push(next..broken_end);
+                    found.active.push((next..broken_end, None));
+                }
+                at = next + "<!--".len();
+                continue;
+            };
+            let end = next + closed + "<!---->".len();
+            let inside = &comment[..closed];
+            let is_plain = !inside.starts_with(['>', '-'])
+                && !["--", "<!"].iter().any(|sign| inside.contains(sign))
+                && !may_be_cut(text, &(next..end), plain);
             found.spans.push(next..end);
             if !is_plain {
                 found.active.push((next..end, None));
@@ -269,6 +282,14 @@ mod tests {
         ] {
             assert_eq!(found(code), 1, "{code}");
         }
+    }
+
+    #[test]
+    fn a_comment_without_an_end_hides_nothing() {
+        let text = "<!-- a\nb\n<script>f()</script>\n";
+        let active: Vec<&str> =
+            tags(text, 0, &[], TagReader::Browser).active.into_iter().map(|(range, _)| &text[range]).collect();
+        assert_eq!(active, ["<!-- a", "<script>f()"]);
     }
 
     proptest! {

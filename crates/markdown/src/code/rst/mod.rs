@@ -94,6 +94,10 @@ impl CodeFinder<'_> {
             options_read = options_read.max(paragraph.end);
             // A part of a file may depend on definitions in another part.
             let cuts = || [":start-", ":end-"].iter().any(|option| text[start..paragraph.end].contains(option));
+            let has_odd_options = has_options && self.has_bad_option(start, paragraph.end);
+            // An unknown option of one of these may decide how the text behind the options is read.
+            let is_whole =
+                ["csv-table", "include", "literalinclude"].contains(&name) || text[end..paragraph.end].contains("::");
             let code_kind = match name {
                 _ if !is_known => Some("directive"),
                 "include" | "literalinclude" | "image" | "figure" if !self.has_good_path(name, start, end) => {
@@ -103,7 +107,7 @@ impl CodeFinder<'_> {
                 // This one directive decides the meaning of all text in single backticks.
                 "default-role" if !self.names_plain_role(start, end) => return self.found.add("unread", 0..text.len()),
                 "include" if cuts() => Some("file"),
-                _ if has_options && self.has_bad_option(start, paragraph.end) => Some("directive"),
+                _ if has_odd_options && is_whole => Some("directive"),
                 "csv-table" if !self.is_cells && read_as_table <= start => {
                     read_as_table = self.blocks.block_end(start);
                     hides_code(self.found.file, &text[end..read_as_table]).then_some("directive")
@@ -111,15 +115,18 @@ impl CodeFinder<'_> {
                 _ => None,
             };
             if let Some(kind) = code_kind {
-                at = at.max(self.block(kind, start, end));
+                let block_end = self.blocks.block_end(start);
+                self.add(kind, start, end, block_end);
+                at = at.max(block_end);
+            } else if has_odd_options {
+                self.add("directive", start, end, paragraph.end);
             }
         }
     }
 
-    /// Adds all that may belong to a directive, and returns its end.
-    fn block(&mut self, kind: &str, start: usize, name_end: usize) -> usize {
+    /// Adds a directive up to a byte.
+    fn add(&mut self, kind: &str, start: usize, name_end: usize, end: usize) {
         let text = self.found.text;
-        let end = self.blocks.block_end(start);
         let key = match self.argument(start, name_end) {
             // Keyed by the path from the docs root, because the relative path differs between folders.
             Some(path) if kind == "file" => {
@@ -134,7 +141,6 @@ impl CodeFinder<'_> {
             }
         };
         self.found.add_as(start..end, key);
-        end
     }
 
     /// The argument of a directive; `None` if it may continue after its line.

@@ -251,6 +251,9 @@ fn known_constructs_match_whole() {
     assert_ne!(keys(&nested("<br>")), keys(&nested("<hr>")));
     let second = |inner: &str| format!(".. note:: x\n.. csv-table:: T\n   :delim: w\n\n   {inner}\n");
     assert_ne!(keys(&second("a")), keys(&second("b")));
+    let option = |inner: &str| format!(".. option:: a\n    :aliases: b\n\n    {inner}\n");
+    assert_eq!(keys(&option("See :doc:`../b`.")), keys(&option("See :doc:`c`.")), "text behind the options");
+    assert_ne!(keys(&option("")), keys(&option(".. raw:: html\n\n       <br>")));
     let address = |inner: &str| format!(".. _x: javascript:\n   {inner}\n");
     assert_ne!(keys(&address("f()")), keys(&address("g()")));
     let included = |file: &str, text: &str| -> Vec<String> {
