@@ -54,15 +54,9 @@ impl Layout {
     pub(crate) fn read_paths(tree: &dyn Tree, paths: &[String]) -> Self {
         let outside = tree.paths_outside();
         let configurations = Self::files(paths.iter().chain(&outside).map(String::as_str));
-        let mut layout = Self::of_configuration(tree, &configurations);
+        let mut layout = Self::of_configuration(tree, paths, &configurations);
         layout.roots.sort_by_key(|root| std::cmp::Reverse(root.folder.len()));
         layout.folders.sort_by_key(|(folder, _)| std::cmp::Reverse(folder.len()));
-        let holds_any = paths.iter().any(|path| is_page(path) && layout.holds_pages(path));
-        if !holds_any && layout.generator != Generator::Plain && paths.iter().any(|path| is_page(path)) {
-            // The configuration covers none of the pages of this tree, so it belongs to something else.
-            let problems = std::mem::take(&mut layout.problems);
-            layout = Self { problems, ..Self::plain() };
-        }
         let globs = layout.roots.iter().flat_map(|root| root.included.iter().chain([&root.excluded]));
         let refused: BTreeSet<(String, String)> = globs.flat_map(Globs::problems).collect();
         refused.into_iter().for_each(|(file, message)| layout.problem(&file, message));
@@ -71,29 +65,44 @@ impl Layout {
         layout
     }
 
-    fn of_configuration(tree: &dyn Tree, configurations: &[&str]) -> Self {
+    /// The layout of the first configuration that covers pages of the tree: one that covers none belongs to something
+    /// else, such as an example, or a tool that the site has left.
+    fn of_configuration(tree: &dyn Tree, paths: &[String], configurations: &[&str]) -> Self {
         let known: HashSet<&str> = configurations.iter().copied().collect();
         let has = |name: &str| known.contains(name);
         let enclosing = (1..=depth(tree.root())).map(|levels| ["..", "../..", "../../.."][levels - 1]);
-        let config_folders: Vec<&str> = CONFIG_FOLDERS.into_iter().chain(enclosing).collect();
+        let homes: Vec<&str> = CONFIG_FOLDERS.into_iter().chain(enclosing).collect();
         // A site beside the docs root may read it, as `path: '../docs'` in `website` does.
         let beside: Vec<String> = match tree.root() {
             "" => Vec::new(),
             _ => CONFIG_FOLDERS[1..].iter().map(|folder| format!("../{folder}")).collect(),
         };
-        // A forge may build any repository with Jekyll, so the configuration of any other generator takes precedence.
-        let of_all = |home: &&str| ALL.iter().find_map(|generator| rules(*generator).read(tree, home, &has));
-        let of_jekyll = |home: &&str| rules(Generator::Jekyll).read(tree, home, &has);
-        config_folders
+        let read = |generator: Generator, home: &str| rules(generator).read(tree, home, &has);
+        let of_all = |home: &str| {
+            ALL.into_iter().filter(|known| *known != Generator::GitBook).find_map(|generator| read(generator, home))
+        };
+        // A forge may build any repository with Jekyll, and GitBook is a service that leaves its configuration behind, so
+        // the configuration of any other generator takes precedence.
+        let candidates = homes
             .iter()
-            .find_map(of_all)
-            .or_else(|| without_configuration(tree, configurations))
-            .or_else(|| config_folders.iter().find_map(|home| gitbook::without_configuration(tree, home, &has)))
-            .or_else(|| antora::detect_in_any_folder(tree, configurations))
-            .or_else(|| config_folders.iter().find_map(of_jekyll))
-            .or_else(|| hugo::without_configuration(tree, configurations))
-            .or_else(|| beside.iter().map(String::as_str).find_map(|home| of_all(&home)))
-            .unwrap_or_else(Self::plain)
+            .filter_map(|home| of_all(home))
+            .chain(std::iter::once_with(|| without_configuration(tree, configurations)).flatten())
+            .chain(beside.iter().filter_map(|home| of_all(home)))
+            .chain(homes.iter().filter_map(|home| read(Generator::GitBook, home)))
+            .chain(homes.iter().filter_map(|home| gitbook::without_configuration(tree, home, &has)))
+            .chain(std::iter::once_with(|| antora::detect_in_any_folder(tree, configurations)).flatten())
+            .chain(homes.iter().filter_map(|home| read(Generator::Jekyll, home)))
+            .chain(std::iter::once_with(|| hugo::without_configuration(tree, configurations)).flatten());
+        let has_pages = paths.iter().any(|path| is_page(path));
+        let mut problems = Vec::new();
+        for layout in candidates {
+            let holds = |path: &&String| is_page(path) && layout.roots.iter().any(|root| root.is_page(path));
+            if !has_pages || paths.iter().any(|path| holds(&path)) {
+                return layout;
+            }
+            problems.extend(layout.problems);
+        }
+        Self { problems, ..Self::plain() }
     }
 }
 

@@ -266,6 +266,21 @@ proptest! {
 }
 
 #[test]
+fn a_configuration_that_covers_no_page_leaves_the_site_to_the_next() {
+    let files = [
+        (".gitbook.yaml", "structure:\n  readme: README.md\n  summary: docs/README.md\n"),
+        ("README.md", "# R\n"),
+        ("docs/README.md", "# Docs\n"),
+        ("docs/a.md", "# A\n"),
+        ("website/docusaurus.config.js", "module.exports = { presets: [['classic', { docs: { path: '../docs' } }]] }\n"),
+    ];
+    let whole = Site::read(&crate::sample::site(&files));
+    assert_eq!((whole.generator(), whole.address("docs/a.md")), (Generator::Docusaurus, Some("docs/a")));
+    let docs = Site::read(&crate::sample::as_docs_root("docs", crate::sample::site(&files)));
+    assert_eq!((docs.generator(), docs.address("a.md")), (Generator::Docusaurus, Some("docs/a")));
+}
+
+#[test]
 fn a_docs_root_is_read_as_the_site_beside_it_reads_it() {
     let tree = crate::sample::as_docs_root(
         "docs",

@@ -45,6 +45,13 @@ impl LinkRules for Hugo {
         match from.settings.hook {
             // Render hooks apply to Markdown links only.
             _ if link.syntax != LinkSyntax::Markdown => by_url(site, &from, &link.path, link.anchor.as_deref()),
+            // A hook that makes other links seldom changes one that is a page's address already.
+            LinkHook::Unknown if link.path.starts_with('/') => {
+                match by_url(site, &from, &link.path, link.anchor.as_deref()) {
+                    found @ Target::Page { .. } => found,
+                    _ => Target::NotUnderstood,
+                }
+            }
             LinkHook::Unknown => Target::NotUnderstood,
             LinkHook::None => by_url(site, &from, &link.path, link.anchor.as_deref()),
             LinkHook::Embedded => {

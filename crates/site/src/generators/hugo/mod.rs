@@ -387,10 +387,15 @@ fn hook<'p>(
             path.contains("_markup/render-link.") && layouts.iter().any(|folder| path.starts_with(folder.as_str()))
         })
         .collect();
+    // The hook of the site itself, or of its first theme, is the one that is used.
+    let first = themes(config).first().map(|theme| from_config_folder(tree, home, &format!("themes/{theme}/")));
+    let is_used =
+        |path: &&str| path.starts_with(&layouts[0]) || first.as_ref().is_some_and(|first| path.starts_with(first));
     let leaves_links =
         |path: &&str| tree.read(path).is_some_and(|bytes| leaves_destinations(&String::from_utf8_lossy(&bytes)));
     match embedded {
         _ if !own_hooks.iter().all(leaves_links) => LinkHook::Unknown,
+        _ if own_hooks.iter().any(is_used) => LinkHook::None,
         // A theme or module outside of this tree may have a hook.
         _ if has_external_content => LinkHook::Unknown,
         _ if !own_hooks.is_empty() => LinkHook::None,

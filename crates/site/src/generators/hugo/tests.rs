@@ -166,6 +166,14 @@ fn a_hook_that_is_not_known_leaves_links_alone() {
     }
     let elsewhere = Site::read(&tree(&format!("{ONE}theme = \"other\"\n"), &[]));
     assert_eq!(elsewhere.resolve(here, "../leaf/"), Target::NotUnderstood);
+    assert_eq!(elsewhere.resolve(here, "/docs/leaf/#x"), page("content/docs/leaf/index.md", Some("x")));
+    assert_eq!(elsewhere.resolve(here, "/docs/nowhere/"), Target::NotUnderstood);
+    let themes = format!("{ONE}theme = [\"mine\", \"other\"]\n");
+    let template = "{{ $to := .Destination }}<a href=\"{{ $to | safeURL }}\">{{ .Text }}</a>";
+    for (theme, expected) in [("mine", page("content/docs/leaf/index.md", None)), ("other", Target::NotUnderstood)] {
+        let site = Site::read(&tree(&themes, &[(&format!("themes/{theme}/{hook}"), template)]));
+        assert_eq!(site.resolve(here, "../leaf/"), expected, "{theme}");
+    }
 }
 
 #[test]
