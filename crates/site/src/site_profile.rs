@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use docent_markdown::{Page, is_partial};
+use docent_markdown::{Link, LinkKind, Page, is_partial};
 
 use crate::layout::Generator;
 use crate::link_target::{has_markdown_ending, parts};
@@ -15,6 +15,8 @@ use crate::tree::Tree;
 const SAMPLE_SIZE: usize = 200;
 /// Maximum number of names that are listed per kind.
 const MAX_LISTED_NAMES: usize = 12;
+/// Maximum length of a link that is shown as an example.
+const MAX_EXAMPLE_BYTES: usize = 200;
 
 /// A description of the site as a Markdown list of a few items. Every statement is counted on the pages of the tree or
 /// read from the configuration.
@@ -34,10 +36,14 @@ fn name(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() && *c != '`').take(100).collect()
 }
 
-fn sample_pages(site: &Site, tree: &dyn Tree) -> Vec<Page> {
+/// Pages, each with its text.
+fn sample_pages(site: &Site, tree: &dyn Tree) -> Vec<(Page, String)> {
     let files: Vec<&str> = site.files().filter(|file| site.address(file).is_some() && !is_partial(file)).collect();
     let step = files.len().div_ceil(SAMPLE_SIZE).max(1);
-    let read = files.iter().step_by(step).filter_map(|file| Some(site.parse(file, &tree.read(file)?)));
+    let read = files.iter().step_by(step).filter_map(|file| {
+        let bytes = tree.read(file)?;
+        Some((site.parse(file, &bytes), String::from_utf8(bytes).unwrap_or_default()))
+    });
     read.collect()
 }
 
@@ -50,10 +56,10 @@ fn generator(site: &Site) -> String {
     }
 }
 
-fn pages_and_fields(pages: &[Page]) -> Vec<String> {
+fn pages_and_fields(pages: &[(Page, String)]) -> Vec<String> {
     let mut endings: BTreeMap<&str, usize> = BTreeMap::new();
     let mut fields: BTreeMap<&str, usize> = BTreeMap::new();
-    for page in pages {
+    for (page, _) in pages {
         *endings.entry(page.path.rsplit('.').next().unwrap_or_default()).or_default() += 1;
         for name in page.front_matter.fields.iter().map(|field| field.name.as_str()).collect::<BTreeSet<_>>() {
             *fields.entry(name).or_default() += 1;
@@ -80,30 +86,52 @@ fn pages_and_fields(pages: &[Page]) -> Vec<String> {
     lines
 }
 
-/// The most common form of links between pages, with an example.
-fn links(site: &Site, pages: &[Page]) -> Option<String> {
+/// The most common form of links between pages, with an example as it stands on its page.
+fn links(site: &Site, pages: &[(Page, String)]) -> Option<String> {
     let mut forms: BTreeMap<&'static str, (usize, String)> = BTreeMap::new();
-    for page in pages {
+    for (page, text) in pages {
         for link in &page.links {
-            let (path, _) = parts(&link.target);
             let leads = matches!(site.resolve_link(&page.path, link), Target::Page { file, .. } if file != page.path);
-            if !leads || path.is_empty() {
+            let written = text.get(link.span.clone()).unwrap_or_default();
+            let (path, _) = parts(&link.target);
+            if !leads || path.is_empty() || !is_sample(link, written) {
                 continue;
             }
             let form = match (path.starts_with('/'), has_markdown_ending(path)) {
+                _ if !written.contains(path) || path.contains(':') || path.contains("{{") => {
+                    "in the syntax of the generator"
+                }
                 (true, true) => "from the root of the site, with the file's ending",
                 (true, false) => "from the root of the site, without an ending",
                 (false, true) => "relative, with the file's ending",
                 (false, false) => "relative, without the file's ending",
             };
             let entry =
-                forms.entry(form).or_insert_with(|| (0, format!("`{}` on `{}`", name(&link.target), name(&page.path))));
+                forms.entry(form).or_insert_with(|| (0, format!("{} on `{}`", code(written), name(&page.path))));
             entry.0 += 1;
         }
     }
     let all: usize = forms.values().map(|(count, _)| count).sum();
     let (form, (count, example)) = forms.into_iter().max_by_key(|(_, (count, _))| *count)?;
     Some(format!("Links to other pages are written {form} ({count} of {all} that were looked at), such as {example}."))
+}
+
+/// Whether a link of a page is one that a reader follows, and short enough to be an example.
+fn is_sample(link: &Link, written: &str) -> bool {
+    let is_link = match &link.kind {
+        LinkKind::Inline => true,
+        LinkKind::Attribute { attribute, .. } => attribute == "href",
+        LinkKind::Reference | LinkKind::Field | LinkKind::Autolink | LinkKind::Image => false,
+    };
+    is_link && !written.contains(char::is_control) && written.len() <= MAX_EXAMPLE_BYTES
+}
+
+/// A name or a piece of a page as a code span.
+fn code(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let room = if longest > 0 { " " } else { "" };
+    format!("{fence}{room}{text}{room}{fence}")
 }
 
 fn navigation(site: &Site, tree: &dyn Tree) -> String {
@@ -124,6 +152,10 @@ fn navigation(site: &Site, tree: &dyn Tree) -> String {
             }
             let navigation = NavigationFiles::of(tree, site);
             match navigation.files().as_slice() {
+                [] if site.generator() == Generator::Sphinx => {
+                    "A page is in the navigation when the `toctree` of another page names it; a new page belongs in one."
+                        .to_owned()
+                }
                 [] => "No navigation file names pages: it follows from the folders, or from a configuration that is not for you to edit.".to_owned(),
                 [file] => format!("The navigation is in `{}`; a new page belongs there too.", name(file)),
                 [file, ..] => format!("The navigation is in `{}` and its like; a new page belongs there too.", name(file)),
@@ -180,9 +212,28 @@ mod tests {
              - Pages are `.md` files.\n\
              - Front matter, and on how many of the pages: `tags` (66 %). Use no other fields.\n\
              - Links to other pages are written relative, with the file's ending (3 of 3 that were looked at), such as \
-             `../index.md` on `docs/guides/a.md`.\n\
+             `[up](../index.md)` on `docs/guides/a.md`.\n\
              - The navigation is in `mkdocs.yml`; a new page belongs there too.\n"
         );
+    }
+
+    #[test]
+    fn links_are_shown_as_they_are_written() {
+        let antora = site(&[
+            ("antora.yml", "name: t\nversion: ~\nnav:\n- modules/ROOT/nav.adoc\n"),
+            ("modules/ROOT/nav.adoc", "* xref:a.adoc[]\n"),
+            ("modules/ROOT/pages/a.adoc", "= A\n\nxref:b.adoc#x[B, really]\n"),
+            ("modules/ROOT/pages/b.adoc", "= B\n"),
+        ]);
+        assert!(site_profile(&antora).contains("such as `xref:b.adoc#x[B, really]` on"), "{}", site_profile(&antora));
+        let sphinx = site(&[
+            ("conf.py", "extensions = []\n"),
+            ("index.rst", "Home\n====\n\n.. toctree::\n\n   a\n\nSee :doc:`the a <a>`.\n"),
+            ("a.rst", "A\n=\n"),
+        ]);
+        let description = site_profile(&sphinx);
+        assert!(description.contains("such as `` :doc:`the a <a>` `` on `index.rst`"), "{description}");
+        assert!(description.contains("the `toctree` of another page"), "{description}");
     }
 
     #[test]
