@@ -42,26 +42,46 @@ impl World {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn general_guidance_comes_first() {
+/// The system prompt of a turn on docs with these files beside them.
+async fn system_with(guidance: &[(&str, &str)]) -> String {
     let model = looks("list", json!({}));
     let mut files = docs();
-    for (path, text) in [
-        (".docent/AGENTS.md", "Say Gadget.".to_owned()),
-        ("docs/AGENTS.md", "Be brief.".to_owned()),
-        ("AGENTS.md", format!("Be kind. {}", "x".repeat(40 << 10))),
-        ("src/AGENTS.md", "Never read this.".to_owned()),
-    ] {
-        files.insert(path.to_owned(), text.into_bytes());
-    }
+    files.extend(guidance.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())));
     let world = World::of(Arc::new(model.clone()), &files);
     let job = world.asks("Rename it").await;
     let ended = world.works_on(&job).await;
     assert_eq!(ended.status, JobStatus::Completed, "{}", message(&ended));
-    let system = &model.requests()[0].system;
-    let at = ["Be kind.", "Be brief.", "Say Gadget."].map(|words| system.find(words).expect(words));
+    model.requests()[0].system.clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_nearest_guidance_counts() {
+    let long = format!("Be kind. {}", "x".repeat(40 << 10));
+    let system = system_with(&[
+        (".docent/AGENTS.md", "Say Gadget."),
+        ("docs/AGENTS.md", &long),
+        ("docs/deep/AGENTS.md", "Be brief."),
+        ("AGENTS.md", "Run the tests."),
+        ("src/AGENTS.md", "Never read this."),
+    ])
+    .await;
+    let at = ["Be kind.", "Say Gadget.", "Be brief."].map(|words| system.find(words).expect(words));
     assert!(at.is_sorted(), "{at:?}");
-    assert!(!system.contains("Never read this") && system.len() < 50 << 10, "{} bytes", system.len());
+    assert!(!system.contains("Never read this") && !system.contains("Run the tests"), "another folder's");
+    assert!(system.len() < 50 << 10, "{} bytes", system.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn guidance_above_the_docs_is_followed_through_its_imports() {
+    let code = format!("# Build\n{}\n# Docs\nSay Gadget.\n", "Use cargo.\n".repeat(1_000));
+    let system = system_with(&[
+        ("CLAUDE.md", "@AGENTS.md\n@notes/style.md\n"),
+        ("AGENTS.md", &code),
+        ("notes/style.md", "Be brief.\n@../CLAUDE.md\n"),
+    ])
+    .await;
+    assert!(system.contains("Say Gadget.") && system.contains("Be brief."), "{system}");
+    assert!(!system.contains("Use cargo.") && !system.contains("@AGENTS.md"), "{system}");
 }
 
 #[tokio::test(start_paused = true)]
