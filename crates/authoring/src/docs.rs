@@ -2,11 +2,14 @@
 
 use std::fmt;
 
-use docent_markdown::{is_page, joined};
+use docent_markdown::joined;
+use docent_quarantine::Quarantine;
 use docent_search::{Source, SourceFile};
-use docent_site::from_root;
+use docent_site::{Generator, Site, Tree, from_root, sites_in};
 use docent_types::{BoxError, Project};
 use docent_workspace::{Base, FileMode, GitError, Listing, Mirror, TreeFile};
+
+use crate::files::OriginalDocs;
 
 /// Maximum number of symbolic links that are followed.
 const MAX_LINKS: usize = 1_000;
@@ -39,16 +42,26 @@ impl Docs {
     }
 }
 
+/// What stands below a docs root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocsOverview {
+    /// The number of files that are pages of the site.
+    pub pages: usize,
+    pub generator: Generator,
+    /// The folders below the docs root in which a site is configured, each with its generator.
+    pub sites: Vec<(String, Generator)>,
+}
+
 impl Docs {
-    /// The number of files below the docs root with the ending of a page.
+    /// Reads the site. Files that have ended a process are not read.
     ///
     /// # Errors
     /// The mirror failed.
-    pub fn page_count(&self) -> Result<usize, GitError> {
-        let files = self.base.files(&self.root)?;
-        let is_page =
-            |file: &&TreeFile| file.mode.is_file() && path_below_root(&file.path, &self.root).is_some_and(is_page);
-        Ok(files.iter().filter(is_page).count())
+    pub fn overview(&self, quarantine: &Quarantine) -> Result<DocsOverview, GitError> {
+        let tree = OriginalDocs::new(self.base.clone(), &self.root, quarantine)?;
+        let site = Site::read(&tree);
+        let pages = site.files().filter(|file| site.is_page(file)).count();
+        Ok(DocsOverview { pages, generator: site.generator(), sites: sites_in(&tree.paths()) })
     }
 
     /// The files of the repository to which symbolic links among `files` lead, each by the path through the link. Links in

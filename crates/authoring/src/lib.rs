@@ -55,7 +55,7 @@ pub use docent_agent::tool_names;
 pub use docent_workspace::{
     CommitSummary, ConflictKind, Diff, DiffView, FileConflict, FileDiff, FileStatus, LineConflict,
 };
-pub use docs::Docs;
+pub use docs::{Docs, DocsOverview};
 pub use events::{AgentStep, job_events, step_of};
 pub use ports::{Forges, Projects};
 pub use pulls::{MergeError, PullChanges, Pulls, Updated};

@@ -55,6 +55,7 @@ mod settings;
 mod site_data;
 mod site_page;
 mod site_profile;
+mod sites;
 mod skip_reason;
 mod skipped;
 mod svg;
@@ -91,6 +92,7 @@ pub use rule_evidence::{DoubtedFindings, LinkEnding, LinkShape, Rule, RuleEviden
 pub use site_data::SiteData;
 pub use site_page::{FileRead, SitePage};
 pub use site_profile::site_profile;
+pub use sites::sites_in;
 pub use skip_reason::SkipReason;
 pub use skipped::{RuleAt, Skip};
 pub use svg::active_in_svg;

@@ -11,6 +11,7 @@ use docent_markdown::{
 use crate::generators::{Rules, front_links, rules};
 use crate::layout::{Generator, Layout, below};
 use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink, is_external};
+use crate::sites::configured_by;
 use crate::tree::Tree;
 
 /// The destination of a link.
@@ -225,9 +226,9 @@ impl Site {
     /// The innermost folder above a file that has the configuration of a generator, `""` if none has: what is outside of
     /// it belongs to another site.
     pub fn site_folder<'f>(&self, file: &'f str) -> &'f str {
-        let folders = self.site_folders.get_or_init(|| {
-            self.files.iter().filter_map(|file| is_main_configuration(file)).map(str::to_owned).collect()
-        });
+        let folders = self
+            .site_folders
+            .get_or_init(|| self.files.iter().filter_map(|file| Some(configured_by(file)?.0.to_owned())).collect());
         let mut above = folder(file);
         while !above.is_empty() && !folders.contains(above) {
             above = folder(above);
@@ -431,27 +432,6 @@ impl Site {
             return target.replace('"', "%22").replace('\\', "%5C");
         }
         target
-    }
-}
-
-/// The folder of the site that a file configures, if it is the main configuration of a generator.
-fn is_main_configuration(file: &str) -> Option<&str> {
-    const NAMES: [&str; 9] = [
-        "book.toml",
-        "conf.py",
-        "docfx.json",
-        "docs.json",
-        "hugo.toml",
-        "hugo.yaml",
-        "mint.json",
-        "mkdocs.yml",
-        "zensical.toml",
-    ];
-    let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
-    let is_script = name.starts_with("docusaurus.config.") || name.starts_with("astro.config.");
-    match folder.strip_suffix(".vitepress") {
-        Some(folder) if name.starts_with("config.") => Some(folder.trim_end_matches('/')),
-        _ => (is_script || NAMES.contains(&name)).then_some(folder),
     }
 }
 

@@ -148,7 +148,7 @@ impl Operations for ServerOperations {
         }
         let (project, pages) = if looks {
             let found = projects::inspect(app, project, branch).await?;
-            (found.project, Some(found.pages))
+            (found.project, Some(found.docs.pages))
         } else {
             (project, None)
         };

@@ -178,8 +178,8 @@ async fn repository(app: &App, project: &Project) -> Findings {
     let id = &project.id;
     let finding = match timeout(LIMIT, app.repositories.docs(project)).await {
         Ok(Ok(docs)) => {
-            let found = match docs.page_count() {
-                Ok(0) => {
+            let found = match docs.overview(&app.quarantine) {
+                Ok(overview) if overview.pages == 0 => {
                     let fix = format!("`docent project set {id}` with --ref or --docs-root");
                     Finding::bad(format!("`{id}`: {}", no_pages(project)), fix)
                 }

@@ -1,15 +1,19 @@
 //! Inspects a project's repository before the project is stored.
 
-use docent_authoring::Docs;
+use docent_authoring::{Docs, DocsOverview};
+use docent_site::Generator;
 use docent_types::Project;
 
 use crate::failure::Failure;
 use crate::wiring::app::App;
 
-/// An inspected project, and the number of its pages.
+/// Maximum number of sites that are listed.
+const MAX_SITES: usize = 8;
+
+/// An inspected project, and what stands below its docs root.
 pub(crate) struct InspectedProject {
     pub(crate) project: Project,
-    pub(crate) pages: usize,
+    pub(crate) docs: DocsOverview,
 }
 
 /// Fetches the repository and checks that it has the branch, the docs root and pages in it. `branch` is the requested
@@ -28,10 +32,38 @@ pub(crate) async fn inspect(
         })?;
     }
     let docs = Docs::at_tip(&mirror, &project)?;
-    match docs.page_count()? {
-        0 => Err(Failure::plain(no_pages(&project)).of("--docs-root")),
-        pages => Ok(InspectedProject { project, pages }),
+    let quarantine = app.quarantine.clone();
+    let docs = tokio::task::spawn_blocking(move || docs.overview(&quarantine));
+    let docs = docs.await.map_err(|error| Failure::new("cannot read the docs", error))??;
+    match docs.pages {
+        0 => {
+            let failure = Failure::plain(no_pages(&project)).of("--docs-root");
+            Err(match other_sites(&docs) {
+                Some(sites) => failure.then(&sites),
+                None => failure,
+            })
+        }
+        _ => Ok(InspectedProject { project, docs }),
     }
+}
+
+/// The sites below a docs root that is none of them, and how to have one of them.
+pub(crate) fn other_sites(docs: &DocsOverview) -> Option<String> {
+    let below: Vec<&(String, Generator)> = docs.sites.iter().filter(|(folder, _)| !folder.is_empty()).collect();
+    let is_one_of_them = docs.generator != Generator::Plain && below.len() < 2;
+    let (folder, _) = below.first().filter(|_| !is_one_of_them)?;
+    let listed: Vec<String> =
+        below.iter().take(MAX_SITES).map(|(folder, generator)| format!("`{folder}` ({})", generator.name())).collect();
+    let more = if below.len() > MAX_SITES { format!(" and {} more", below.len() - MAX_SITES) } else { String::new() };
+    let read_as = match docs.generator {
+        Generator::Plain => "The docs root is read as plain files".to_owned(),
+        generator => format!("The docs root is read as one site ({})", generator.name()),
+    };
+    Some(format!(
+        "{read_as}, and sites are configured in {}{more}. To serve one of them as its generator does, give its folder, as in \
+         --docs-root {folder}",
+        listed.join(", ")
+    ))
 }
 
 /// The sentence for a project without a page.

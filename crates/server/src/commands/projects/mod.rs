@@ -24,7 +24,7 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
             let uid = ProjectUid::new(app.ids.unguessable());
             let project = options::added(args, uid, app.now())?;
             let branch = args.options.branch.as_deref();
-            let (project, pages) = if args.options.no_check && !inspect::is_folder(&project) {
+            let (project, docs) = if args.options.no_check && !inspect::is_folder(&project) {
                 (project, None)
             } else {
                 // Checked first, so that a taken id is refused without fetching a repository.
@@ -32,9 +32,10 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
                 let found = inspect::inspect(app, project, branch).await.map_err(|failure| {
                     failure.then("nothing was added; for a repository that cannot be reached yet there is --no-check")
                 })?;
-                (found.project, Some(found.pages))
+                (found.project, Some(found.docs))
             };
             app.projects().add(project.clone()).await?;
+            let pages = docs.as_ref().map(|docs| docs.pages);
             if json {
                 output::line(with_pages(&project, pages))?;
             } else {
@@ -47,6 +48,9 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
                          file with --token-env or --token-file{}.",
                         if project.forge == ForgeKind::Github { ", or configure a GitHub App" } else { "" }
                     ));
+                }
+                if let Some(sites) = docs.as_ref().and_then(inspect::other_sites) {
+                    output::print_note(format_args!("{sites} (`docent project set {id}` changes it)."));
                 }
                 output::print_note(format_args!(
                     "Next: docent doctor, docent key create --project {id} --kind admin, and docent serve."
@@ -61,7 +65,7 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
                 let branch = project.branch.clone();
                 let found = inspect::inspect(app, project, Some(&branch)).await;
                 let found = found.map_err(|failure| failure.then("nothing was changed"))?;
-                (found.project, Some(found.pages))
+                (found.project, Some(found.docs.pages))
             } else {
                 (project, None)
             };
