@@ -1,5 +1,7 @@
 //! Decides what to search for, given the conversation.
 
+use docent_search::Message;
+
 /// Words that refer back to something said or selected.
 const BACK_REFERENCES: &[&str] = &["it", "this", "those", "these", "they", "them", "same", "else"];
 
@@ -22,15 +24,17 @@ const SELECTION: usize = 300;
 /// The words of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct SearchWords {
-    /// The words with full weight.
+    /// The words with full weight. Empty if nothing is asked.
     pub(crate) text: String,
     /// An earlier question whose words have less weight: `And retries?` after a question about webhooks.
     pub(crate) after: Option<String>,
+    /// What the reader said beside the question, whose words have little weight.
+    pub(crate) beside: String,
 }
 
 impl SearchWords {
     pub(crate) fn only(text: impl Into<String>) -> Self {
-        Self { text: text.into(), after: None }
+        Self { text: text.into(), ..Self::default() }
     }
 
     /// All of the words, for display.
@@ -42,25 +46,32 @@ impl SearchWords {
     }
 }
 
-/// The words to search for: the question; if it is incomplete without context, also the reader's selection, or
+/// The words to search for: what the message asks; if it is incomplete without context, also the reader's selection, or
 /// otherwise the last earlier question that is complete. A topic that the question refers to is part of the query; a
 /// topic that it merely follows adds words of less weight. `before` are the earlier questions, newest first.
 pub(crate) fn query<'a>(
-    question: &str,
+    message: Message,
     selected: Option<&str>,
-    mut before: impl Iterator<Item = &'a str>,
+    before: impl Iterator<Item = &'a str>,
 ) -> SearchWords {
-    if !depends_on_context(question) {
-        return SearchWords::only(question);
+    let Message { question, beside } = message;
+    if question.is_empty() {
+        return SearchWords::default();
+    }
+    let selected = selected.map(|text| text.chars().take(SELECTION).collect::<String>());
+    if !depends_on_context(&question) {
+        let beside = format!("{beside} {}", selected.unwrap_or_default()).trim().to_owned();
+        return SearchWords { text: question, after: None, beside };
     }
     if let Some(selected) = selected {
-        let selected: String = selected.chars().take(SELECTION).collect();
-        return SearchWords::only(format!("{question} {selected}"));
+        return SearchWords { text: format!("{question} {selected}"), after: None, beside };
     }
-    match before.find(|question| !depends_on_context(question)) {
-        Some(topic) if points_back(&words(question)) => SearchWords::only(format!("{question} {topic}")),
-        Some(topic) => SearchWords { text: question.to_owned(), after: Some(topic.to_owned()) },
-        None => SearchWords::only(question),
+    let mut before = before.map(|earlier| Message::read(earlier).question);
+    match before.find(|earlier| !earlier.is_empty() && !depends_on_context(earlier)) {
+        Some(topic) if points_back(&words(&question)) => {
+            SearchWords { text: format!("{question} {topic}"), after: None, beside }
+        }
+        after => SearchWords { text: question, after, beside },
     }
 }
 
@@ -96,8 +107,9 @@ mod tests {
 
     #[test]
     fn a_follow_up_is_searched_with_what_it_leans_on() {
-        let after = |question: &str, before: &[&'static str]| query(question, None, before.iter().copied());
-        let follows = |text: &str| SearchWords { text: text.to_owned(), after: Some(TOPIC.to_owned()) };
+        let after =
+            |question: &str, before: &[&'static str]| query(Message::read(question), None, before.iter().copied());
+        let follows = |text: &str| SearchWords { after: Some(TOPIC.to_owned()), ..SearchWords::only(text) };
         assert_eq!(after("And in Python?", &[TOPIC]), follows("And in Python?"));
         assert_eq!(after("And why?", &["And in Go?", "And in Python?", TOPIC]), follows("And why?"));
         let own = "Where do I find the admin API key of my project?";
@@ -108,17 +120,19 @@ mod tests {
     #[test]
     fn a_question_with_a_pronoun_is_searched_with_its_topic() {
         for question in ["How often does it happen by default?", "Why does the server do that?"] {
-            let query = query(question, None, [TOPIC].into_iter());
+            let query = query(Message::read(question), None, [TOPIC].into_iter());
             assert_eq!(query, SearchWords::only(format!("{question} {TOPIC}")));
         }
     }
 
     #[test]
     fn a_question_about_a_selection_is_searched_with_it() {
-        let about = query("What is this?", Some("Larkspur-Signature"), [TOPIC].into_iter());
+        let query = |question: &str, selected| query(Message::read(question), Some(selected), [TOPIC].into_iter());
+        let about = query("What is this?", "Larkspur-Signature");
         assert_eq!(about, SearchWords::only("What is this? Larkspur-Signature"));
-        let own = query("How do I configure the retry policy of a queue?", Some("x"), [].into_iter());
-        assert!(!own.text.ends_with('x'));
+        let own = "How do I configure the retry policy of a queue?";
+        assert_eq!(query(own, "x"), SearchWords { beside: "x".to_owned(), ..SearchWords::only(own) });
+        assert_eq!(query("Thanks!", "x"), SearchWords::default());
     }
 
     #[test]

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use async_stream::stream;
 use docent_llm::{Event, Model, ModelError, ToolChoice};
+use docent_search::{Message, is_about_account};
 use docent_types::{Clock, FinishReason, MessageId, StreamEvent, ToolOutput, Usage};
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -73,13 +74,23 @@ pub(crate) fn events(
         yield StreamEvent::StepStart;
 
         Box::pin(reply.choose_words()).await;
-        yield search_call(&reply.call_id, &reply.query.words());
+        yield search_call(&reply.call_id, &reply.words());
         yield Box::pin(reply.search_first()).await;
 
         // The question is stored while the model answers. Only the end of the reply waits for it.
         let stored = writing.store(reply.dialogue.asked());
+        if let Some(text) = reply.own_words() {
+            for event in reply.say_own(text) {
+                yield event;
+            }
+            let usage = reply.count_step();
+            yield StreamEvent::StepFinish { reason: FinishReason::Stop, usage };
+        }
         let mut is_first = true;
         let reason = loop {
+            if reply.text.has_spoken() && is_first {
+                break FinishReason::Stop;
+            }
             if !std::mem::take(&mut is_first) {
                 yield StreamEvent::StepStart;
             }
@@ -193,6 +204,33 @@ impl Reply {
         u32::try_from(since.as_millis()).unwrap_or(u32::MAX)
     }
 
+    /// The words of the first search, for display.
+    fn words(&self) -> String {
+        if self.query.text.is_empty() { self.dialogue.question.trim().to_owned() } else { self.query.words() }
+    }
+
+    fn is_about_account(&self) -> bool {
+        is_about_account(&self.query.text) && !self.retrieval.answers_surely()
+    }
+
+    /// The site owner's reply to a message that asks nothing of the docs, if there is one.
+    fn own_words(&self) -> Option<Arc<str>> {
+        let site = self.retrieval.site();
+        match self.query.text.is_empty() {
+            true => site.small_talk.clone(),
+            false => site.account.clone().filter(|_| self.is_about_account()),
+        }
+    }
+
+    /// The events of such a reply.
+    fn say_own(&mut self, text: Arc<str>) -> Vec<StreamEvent> {
+        let mut events = self.text.say(text.to_string());
+        events.extend(self.close(&mut Step::default()));
+        self.first_word_ms = Some(self.since_asked());
+        self.dialogue.turn.answered = true;
+        events
+    }
+
     async fn choose_words(&mut self) {
         (self.query, self.spent) = look_for(self.model.as_ref(), &self.dialogue, &self.context).await;
     }
@@ -220,7 +258,7 @@ impl Reply {
     /// Asks the model. Where the input leaves no room for another search, `tools` are used up.
     async fn ask(&mut self, tools: &mut Tools) -> Result<StartedReply, ModelError> {
         let is_builtin = self.is_builtin();
-        let depends_on_context = query::depends_on_context(&self.dialogue.question);
+        let depends_on_context = query::depends_on_context(&self.query.text);
         let current_page = if is_builtin { None } else { self.retrieval.page_asked_about(depends_on_context) };
         if let Some(page) = &current_page {
             self.retrieval.targets.learn(&page.content);
@@ -239,6 +277,7 @@ impl Reply {
             call_id: &self.call_id,
             passages: &passages,
             never_mentioned: &never_mentioned,
+            about_account: self.is_about_account(),
             context: &self.context,
             current_path: self.retrieval.current_path(),
             current_page: current_page.as_ref().map(|page| page.content.as_str()),
@@ -311,8 +350,10 @@ impl Reply {
             events.extend(self.close(&mut step));
         }
         let holds = self.retrieval.may_answer() || self.retrieval.is_cited(self.text.links());
-        self.dialogue.turn.answered = holds && !is_mute && !self.text.says_unanswered();
-        if self.dialogue.turn.answered {
+        let answered = holds && !is_mute && !self.text.says_unanswered();
+        // What the docs are not about is no gap in them.
+        self.dialogue.turn.answered = answered || self.query.text.is_empty() || self.is_about_account();
+        if answered {
             let mut calls = self.steps.iter().rev().flat_map(|step| step.calls.iter().rev());
             let last = calls.find_map(|call| call.answer.as_ref().ok());
             let sources = self.retrieval.sources_of(self.text.links(), last.map(Vec::as_slice));
@@ -342,20 +383,22 @@ impl Reply {
 
 /// The search words, and the tokens used to determine them: only a question that is incomplete alone uses any.
 async fn look_for(model: &dyn Model, dialogue: &Dialogue, context: &[ContextItem]) -> (SearchWords, Usage) {
-    let (question, before) = (dialogue.question.as_str(), dialogue.before.as_slice());
-    let selected = context.iter().find(|item| item.kind == ContextKind::TextSelection);
+    let (message, before) = (Message::read(&dialogue.question), dialogue.before.as_slice());
+    let of_kind = |kind: ContextKind| context.iter().find(|item| item.kind == kind);
+    let selected = of_kind(ContextKind::TextSelection).or_else(|| of_kind(ContextKind::Code));
     let selected = selected.map(|item| item.value.as_str());
-    if query::depends_on_context(question)
+    if !message.question.is_empty()
+        && query::depends_on_context(&message.question)
         && !before.is_empty()
         && !model.describe().is_builtin()
-        && let Some((better, spent)) = rewrite(model, before, question, selected).await
+        && let Some((better, spent)) = rewrite(model, before, &message.question, selected).await
     {
         return (SearchWords::only(better), spent);
     }
     let earlier = before.iter().rev().map(|turn| turn.question.as_str());
-    let SearchWords { text, after } = query::query(question, selected, earlier);
+    let SearchWords { text, after, beside } = query::query(message, selected, earlier);
     let short = |words: String| words.chars().take(OUR_LONGEST_QUERY).collect();
-    (SearchWords { text: short(text), after: after.map(short) }, Usage::default())
+    (SearchWords { text: short(text), after: after.map(short), beside: short(beside) }, Usage::default())
 }
 
 fn search_call(id: &str, query: &str) -> StreamEvent {

@@ -14,7 +14,9 @@ use crate::thread::CitedPage;
 /// Passages below this score are dropped.
 const MIN_SCORE: f32 = 0.1;
 /// If the best passage scores below this, the question counts as unanswered.
-const MIN_ANSWER_SCORE: f32 = 0.4;
+const MIN_ANSWER_SCORE: f32 = 0.25;
+/// From this score on, the docs answer also a question that is usually not about them.
+const SURE_ANSWER_SCORE: f32 = 0.65;
 /// A passage is a source if it scores at least this share of the best one.
 const SOURCE_SHARE: f32 = 0.6;
 /// Maximum number of sources of one search: an answer seldom uses more. Other pages that it links become sources at its
@@ -131,10 +133,11 @@ impl Retrieval {
     }
 
     fn query(&self, query: &SearchWords) -> Query {
-        let SearchWords { text, after } = query.clone();
+        let SearchWords { text, after, beside } = query.clone();
         Query {
             text,
             after,
+            beside,
             limit: self.limit,
             filter: self.filter.clone(),
             near: self.near.clone(),
@@ -177,6 +180,11 @@ impl Retrieval {
     /// Whether a passage was found that probably contains the answer.
     pub(crate) fn may_answer(&self) -> bool {
         self.found.iter().any(|passage| passage.score >= MIN_ANSWER_SCORE)
+    }
+
+    /// Whether the docs hardly fail to answer.
+    pub(crate) fn answers_surely(&self) -> bool {
+        self.found.iter().any(|passage| passage.score >= SURE_ANSWER_SCORE)
     }
 
     /// The pages that were sent as sources.

@@ -19,6 +19,10 @@ pub struct SiteSettings {
     pub instructions: Option<Arc<str>>,
     /// Whether a reply ends with suggested questions.
     pub suggestions: bool,
+    /// The reply to a message that asks nothing, such as a greeting; the model's own if it is not set.
+    pub small_talk: Option<Arc<str>>,
+    /// The reply to a question about the reader's account or contract that the docs do not answer, likewise.
+    pub account: Option<Arc<str>>,
 }
 
 impl SiteSettings {

@@ -17,9 +17,11 @@ pub(crate) const SEARCH: &str = "search";
 
 /// Minimum search score of a page that is quoted. It is below one half: if the docs answer in other words, a refusal
 /// costs the reader more than a quote that does not fit.
-const MIN_QUOTE_SCORE: f32 = 0.25;
+const MIN_QUOTE_SCORE: f32 = 0.45;
+/// The minimum for a question that follows up on another: it says less, so that pages score less.
+const MIN_QUOTE_SCORE_OF_FOLLOW_UP: f32 = 0.25;
 /// The minimum for a question with words that the docs never mention, which is mostly about something else.
-const MIN_QUOTE_SCORE_WITH_UNKNOWN_WORDS: f32 = 0.5;
+const MIN_QUOTE_SCORE_WITH_UNKNOWN_WORDS: f32 = 0.65;
 /// Minimum search score of a page that is linked as related.
 const MIN_RELATED_SCORE: f32 = 0.05;
 /// Maximum number of links to further passages.
@@ -51,6 +53,9 @@ struct SearchResult {
     /// Words of the question that the docs never mention.
     #[serde(default)]
     never_mentioned: Vec<String>,
+    /// Whether the question is about the asker's account, and the docs hardly answer it.
+    #[serde(default)]
+    about_account: bool,
 }
 
 /// The answer to the newest question, or a search call when there was no search yet and the tool is offered.
@@ -61,7 +66,7 @@ pub(crate) fn next(messages: &[Message], may_search: bool, notes: Notes) -> Draf
     let question = found.as_ref().and_then(|found| found.query.clone()).unwrap_or(question);
     let earlier = found.as_ref().and_then(|found| found.after.clone()).unwrap_or_default();
     let phrases = phrases_for(&question);
-    if question.is_empty() {
+    if question.is_empty() || found.as_ref().is_some_and(|found| found.is_small_talk) {
         return Draft { text: phrases.no_question.to_owned(), calls: Vec::new() };
     }
     match found {
@@ -79,6 +84,8 @@ pub(crate) fn next(messages: &[Message], may_search: bool, notes: Notes) -> Draf
 /// A search and what it found.
 struct Search {
     query: Option<String>,
+    /// Whether there was nothing to search for.
+    is_small_talk: bool,
     /// An earlier question that this one follows up on.
     after: Option<String>,
     result: SearchResult,
@@ -97,7 +104,8 @@ fn search(messages: &[Message], may_search: bool) -> Option<Search> {
         let result = serde_json::from_str::<SearchResult>(found.output).ok()?;
         let text_input =
             |name: &str| found.input[name].as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned);
-        Some(Search { query: text_input("query"), after: text_input("after"), result })
+        let is_small_talk = found.input["query"].as_str() == Some("");
+        Some(Search { query: text_input("query"), is_small_talk, after: text_input("after"), result })
     })
 }
 
@@ -108,8 +116,11 @@ fn answer(question: &str, earlier: &str, result: &SearchResult, phrases: &'stati
         passages.iter().map(|passage| (term_coverage(&topic, passage), candidate(passage, passages))).collect();
     // A stable sort: candidates that fit equally stay in the order of the search.
     ranked.sort_by(|(a, one), (b, other)| (b + other.score).total_cmp(&(a + one.score)));
-    let min_score =
-        if result.never_mentioned.is_empty() { MIN_QUOTE_SCORE } else { MIN_QUOTE_SCORE_WITH_UNKNOWN_WORDS };
+    let min_score = match (result.never_mentioned.is_empty(), earlier.is_empty()) {
+        (false, _) => MIN_QUOTE_SCORE_WITH_UNKNOWN_WORDS,
+        (true, false) => MIN_QUOTE_SCORE_OF_FOLLOW_UP,
+        (true, true) => MIN_QUOTE_SCORE,
+    };
     // A passage that has only terms of the earlier question answers the earlier question.
     let answering =
         ranked.iter().filter(|(term_coverage, candidate)| *term_coverage > 0.0 && candidate.score >= min_score);
@@ -119,6 +130,9 @@ fn answer(question: &str, earlier: &str, result: &SearchResult, phrases: &'stati
         ranked.iter().copied().partition(|(_, candidate)| pages.contains(&candidate.passage.path.as_str()));
     let quotable: Vec<Candidate<'_>> = quotable.into_iter().map(|(_, candidate)| candidate).collect();
     let quotes = quotes(&quotable, &topic, AnswerKind::expected_by(question), question);
+    if result.about_account {
+        return phrases.account.to_owned();
+    }
     if quotes.is_empty() {
         let near: Vec<&Passage> = ranked
             .iter()
@@ -298,7 +312,7 @@ mod tests {
 
     #[test]
     fn it_names_the_words_that_the_docs_never_mention() {
-        let passages = [passage("Keys", "Rotation", "A key is rotated with the rotate command.", 0.4)];
+        let passages = [passage("Keys", "Rotation", "A key is rotated with the rotate command.", 0.5)];
         let answer_to = |question: &str| {
             let mut messages = searched_transcript(question, &passages);
             let ContentPart::ToolResult { output, .. } = &mut messages[2].parts[0] else { panic!("a result") };

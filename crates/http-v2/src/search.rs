@@ -73,6 +73,7 @@ impl SearchBody {
         Ok(Query {
             text: self.query,
             after: None,
+            beside: String::new(),
             limit: usize::try_from(results).unwrap_or(usize::MAX),
             filter: self.filter.unwrap_or_default().0.into(),
             near: None,

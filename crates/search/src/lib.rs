@@ -40,4 +40,5 @@ pub use rank::explain::{Explanation, Match};
 pub use rank::settings::Settings;
 pub use source::{Oddity, Progress, Skipped, Source, SourceFile, Stage, Summary};
 pub use text::content_words::{ContentWord, content_words};
+pub use text::message::{Message, is_about_account};
 pub use vectors::embed::EmbedSummary;

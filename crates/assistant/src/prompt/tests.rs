@@ -62,6 +62,7 @@ fn input<'a>(site: &'a SiteSettings, passages: &'a [Arc<Passage>]) -> PromptInpu
         call_id: "search-1",
         passages,
         never_mentioned: &[],
+        about_account: false,
         context: &[],
         current_path: None,
         current_page: None,

@@ -83,6 +83,7 @@ impl PlaygroundForm {
         Query {
             text: text.to_owned(),
             after: None,
+            beside: String::new(),
             limit,
             filter: self.filter(),
             near: self.page(),

@@ -6,6 +6,7 @@ use std::ops::Range;
 use tantivy::tokenizer::TextAnalyzer;
 
 use crate::index::snapshot::Snapshot;
+use crate::query::asked;
 use crate::rank::question::Question;
 use crate::text::languages::Language;
 use crate::text::lexicon::Lexicon;
@@ -24,7 +25,7 @@ impl Snapshot {
         let languages = &self.stats.languages;
         let understood = self.searcher().map(|searcher| {
             let lexicon = Lexicon::new(searcher, &self.fields, &self.stats);
-            Question::of(question, None, &lexicon, self.synonyms())
+            Question::of(&asked(question), None, "", &lexicon, self.synonyms())
         });
         let words = understood.and_then(Result::ok).map(|question| question.words).unwrap_or_default();
         let stems = words.into_iter().flat_map(|word| word.forms).map(|form| form.stem).collect();

@@ -6,7 +6,7 @@ use docent_types::Passage;
 
 use crate::answer::result_selection::ResultSelection;
 use crate::index::snapshot::Snapshot;
-use crate::query::Query;
+use crate::query::{Query, asked};
 use crate::rank::question::Question;
 use crate::rank::ranking::{Search, ignored_links};
 use crate::rank::settings::{SHIPPED, Settings};
@@ -17,7 +17,7 @@ impl Snapshot {
     /// The best passages for a question, best first, one a page. Empty when nothing fits, nothing is indexed, or the
     /// question holds no word.
     pub fn search(&self, query: &Query) -> Vec<Passage> {
-        match search(self, query, &SHIPPED, None) {
+        match search(self, &query.read(), &SHIPPED, None) {
             Ok(passages) => passages,
             Err(error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "search failed");
@@ -29,7 +29,7 @@ impl Snapshot {
     /// As `search`, with other settings than the shipped ones.
     #[doc(hidden)]
     pub fn search_with(&self, query: &Query, settings: &Settings) -> Vec<Passage> {
-        search(self, query, settings, None).unwrap_or_default()
+        search(self, &query.read(), settings, None).unwrap_or_default()
     }
 
     /// The best passages for a question by its words and, where the index has vectors, by its meaning.
@@ -40,6 +40,7 @@ impl Snapshot {
     /// As `find`, with other settings than the shipped ones.
     #[doc(hidden)]
     pub async fn find_with(&self, query: &Query, settings: &Settings) -> Vec<Passage> {
+        let query = &query.read();
         let similarity = match &query.after {
             Some(after) => self.similarities(&format!("{} {after}", query.text), query.asker).await,
             None => self.similarities(&query.text, query.asker).await,
@@ -55,14 +56,15 @@ impl Snapshot {
     pub fn never_mentioned(&self, question: &str) -> Vec<String> {
         let Some(searcher) = self.searcher() else { return Vec::new() };
         let lexicon = Lexicon::new(searcher, &self.fields, &self.stats);
-        let understood = Question::of(question, None, &lexicon, self.synonyms());
-        understood.map(|understood| understood.never_mentioned(question)).unwrap_or_default()
+        let question = asked(question);
+        let understood = Question::of(&question, None, "", &lexicon, self.synonyms());
+        understood.map(|understood| understood.never_mentioned(&question)).unwrap_or_default()
     }
 
     /// The sections of the page at an address as passages, in their order: at most `query.limit`, each cut to what was asked, and
     /// with a score of 0. Empty when there is no such page or the question has no words.
     pub fn sections(&self, query: &Query, address: &str) -> Vec<Passage> {
-        sections(self, query, address).unwrap_or_else(|error| {
+        sections(self, &query.read(), address).unwrap_or_else(|error| {
             tracing::error!(error = &error as &dyn std::error::Error, "a page's sections could not be read");
             Vec::new()
         })

@@ -34,6 +34,8 @@ const SLOPE: f32 = 1.5;
 pub(crate) struct QuestionWeights {
     /// By word number: the weight of the word on a page that contains it.
     pub(crate) met: Vec<f32>,
+    /// Likewise, of the words that were only said beside the question.
+    pub(crate) beside: Vec<f32>,
     /// The total weight of the words, with those that the docs do not contain.
     pub(crate) all: f32,
 }
@@ -49,8 +51,9 @@ impl QuestionWeights {
             let (others, sum) = if at < count { (count - 1, sum - candidate.score) } else { (count, sum) };
             let usual = if others > 0 { sum / others as f32 } else { 0.0 };
             let lead = (1.0 - usual / candidate.score.max(f32::MIN_POSITIVE)).max(0.0);
-            let coverage = (sum_of(&self.met, candidate.met) / all).min(1.0);
-            candidate.answers = likelihood(candidate.score / all, coverage, lead);
+            let (asked, beside) = (sum_of(&self.met, candidate.met), sum_of(&self.beside, candidate.met));
+            let of_asked = asked / (asked + beside).max(f32::MIN_POSITIVE);
+            candidate.answers = likelihood(candidate.score * of_asked / all, (asked / all).min(1.0), lead);
         }
     }
 }

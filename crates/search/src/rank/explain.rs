@@ -41,7 +41,7 @@ impl Snapshot {
     /// Explains the passages for a question: one explanation for each passage of [`Snapshot::search`], in the same
     /// order. Takes several times as long as the search.
     pub fn explain(&self, query: &Query) -> Vec<Explanation> {
-        explain(self, query).unwrap_or_else(|error| {
+        explain(self, &query.read()).unwrap_or_else(|error| {
             tracing::error!(error = &error as &dyn std::error::Error, "a search could not be explained");
             Vec::new()
         })

@@ -43,11 +43,12 @@ const SURELY_PARTED: f32 = 0.9;
 /// correction.
 const CERTAINTY_LOSS_PER_TYPO: f32 = 3.0;
 const LEAST_SURE: f32 = 0.2;
-/// Words of a lower certainty are reported as never mentioned in the docs.
+/// Words that are no more certain than this are reported as never mentioned in the docs.
 const SURE: f32 = 0.5;
 const APOSTROPHES: [char; 2] = ['\'', '\u{2019}'];
-/// The weight of words of an earlier question.
+/// The weight of words of an earlier question, and of what is said beside the question.
 const EARLIER: f32 = 0.4;
+pub(crate) const BESIDE: f32 = 0.2;
 /// Weights are rounded to multiples of 1/256, so that their sums are exact, and the same in whatever order.
 const SHARES: f32 = 256.0;
 
@@ -72,6 +73,8 @@ pub(crate) struct Word {
     /// Whether the word adds to scores but is not missed where absent: a word that was not asked for, or an unknown one
     /// that any question may contain.
     pub(crate) is_optional: bool,
+    /// Whether the word was only said beside the question.
+    pub(crate) is_beside: bool,
     /// How certain it is that the forms are what was meant: 1 for a known word, less for a guess, 0 when there is no
     /// guess.
     pub(crate) certainty: f32,
@@ -102,6 +105,7 @@ impl Question {
     pub(crate) fn of(
         text: &str,
         after: Option<&str>,
+        beside: &str,
         lexicon: &Lexicon<'_>,
         synonyms: &Synonyms,
     ) -> tantivy::Result<Self> {
@@ -110,7 +114,7 @@ impl Question {
         let Some(content_words) =
             content_words(&all, lexicon.languages()).or_else(|| after.is_none().then(|| vec![true; all.len()]))
         else {
-            return Self::of(after.unwrap_or_default(), None, lexicon, synonyms);
+            return Self::of(after.unwrap_or_default(), None, beside, lexicon, synonyms);
         };
         let mut building = Building { lexicon, words: Vec::new() };
         let ends_open = text.chars().next_back().is_some_and(char::is_alphanumeric);
@@ -127,8 +131,9 @@ impl Question {
         building.join_neighbours(&all)?;
         building.add_synonyms(&all, synonyms);
         if let Some(after) = after {
-            building.add_earlier(&after[..after.floor_char_boundary(LONGEST_QUESTION)]);
+            building.add_others(&after[..after.floor_char_boundary(LONGEST_QUESTION)], EARLIER);
         }
+        building.add_others(&beside[..beside.floor_char_boundary(LONGEST_QUESTION)], BESIDE);
         let phrases = phrases(text, lexicon.languages());
         let language = lexicon.languages()[0];
         let mut stems: Vec<String> = all.iter().take(MOST_WORDS).map(|word| terms::stem(word, language)).collect();
@@ -165,7 +170,7 @@ impl Question {
     /// The words of a question that the docs never mention, and that are unlikely to be typos of words they do: as
     /// spelled in `text`, in order.
     pub(crate) fn never_mentioned(&self, text: &str) -> Vec<String> {
-        let is_unknown = |word: &&Word| !word.is_optional && word.certainty < SURE;
+        let is_unknown = |word: &&Word| !word.is_optional && word.certainty <= SURE;
         let unknown: Vec<&str> = self.words.iter().filter(is_unknown).map(|word| word.asked.as_str()).collect();
         let mut spelled: Vec<String> = Vec::new();
         terms::each_word(text, |word| {
@@ -211,7 +216,8 @@ struct Building<'b> {
 
 impl Building<'_> {
     fn add(&mut self, asked: &str, open: bool) -> tantivy::Result<()> {
-        let mut word = Word { asked: asked.to_owned(), forms: Vec::new(), is_optional: false, certainty: 1.0 };
+        let mut word =
+            Word { asked: asked.to_owned(), forms: Vec::new(), is_optional: false, is_beside: false, certainty: 1.0 };
         self.form(&mut word, asked, 1.0, MatchReason::Asked);
         if !self.is_known(&word)? {
             word.certainty = 0.0;
@@ -260,7 +266,8 @@ impl Building<'_> {
             self.form(word, &left, PARTED, MatchReason::Parted);
             word.certainty = SURELY_PARTED;
             let certainty = SURELY_PARTED;
-            let mut second = Word { asked: right.clone(), forms: Vec::new(), is_optional: true, certainty };
+            let mut second =
+                Word { asked: right.clone(), forms: Vec::new(), is_optional: true, is_beside: false, certainty };
             self.form(&mut second, &right, PARTED, MatchReason::Parted);
             self.words.push(second);
             return Ok(());
@@ -342,17 +349,20 @@ impl Building<'_> {
         }
     }
 
-    fn add_earlier(&mut self, text: &str) {
+    /// Adds the words of another text, which are not missed where they are absent.
+    fn add_others(&mut self, text: &str, share: f32) {
         let all = terms::asked(text);
         let content_words = content_words(&all, self.lexicon.languages()).unwrap_or_default();
         for (word, _) in all.iter().zip(content_words).filter(|(_, is_content)| *is_content) {
-            self.add_extra(word, EARLIER, MatchReason::Asked);
+            self.add_extra(word, share, MatchReason::Asked);
         }
     }
 
     fn add_extra(&mut self, asked: &str, share: f32, because: MatchReason) {
         if self.words.len() < MOST_WORDS && self.words.iter().all(|word| word.asked != asked) {
-            let mut word = Word { asked: asked.to_owned(), forms: Vec::new(), is_optional: true, certainty: 1.0 };
+            let is_beside = share <= BESIDE;
+            let mut word =
+                Word { asked: asked.to_owned(), forms: Vec::new(), is_optional: true, is_beside, certainty: 1.0 };
             self.form(&mut word, asked, share, because);
             self.words.push(word);
         }

@@ -22,7 +22,7 @@ use crate::rank::allowed::Allowed;
 use crate::rank::answering::{QuestionWeights, falling_scores};
 use crate::rank::asked_language::asked_language;
 use crate::rank::lookup::{Found, Lookup, LookupScores, documents_of};
-use crate::rank::question::{Question, Word};
+use crate::rank::question::{BESIDE, Question, Word};
 use crate::rank::score_accumulator::{ScoreAccumulator, rarity, sum_of};
 use crate::rank::settings::Settings;
 use crate::rank::variants::WantedVariant;
@@ -106,7 +106,7 @@ impl<'s> Search<'s> {
         let Some(searcher) = snapshot.searcher().filter(|_| query.limit > 0) else { return Ok(None) };
         let (fields, stats) = (&snapshot.fields, &snapshot.stats);
         let lexicon = Lexicon::new(searcher, fields, stats);
-        let question = Question::of(&query.text, query.after.as_deref(), &lexicon, snapshot.synonyms())?;
+        let question = Question::of(&query.text, query.after.as_deref(), &query.beside, &lexicon, snapshot.synonyms())?;
         let lookup = Lookup { searcher, fields, stats, settings, without };
         let asked = question.words.iter().enumerate().filter(|(_, word)| !word.is_optional);
         let asked = asked.fold(0, |bits, (at, _)| bits | 1_u32 << at);
@@ -298,7 +298,9 @@ impl<'s> Search<'s> {
         };
         let (met, unsure): (Vec<f32>, Vec<f32>) = words.map(weigh).unzip();
         let all = met.iter().chain(&unsure).sum();
-        QuestionWeights { met, all }
+        let beside = self.question.words.iter().zip(rarities);
+        let beside = beside.map(|(word, rarity)| if word.is_beside { BESIDE * rarity } else { 0.0 }).collect();
+        QuestionWeights { met, beside, all }
     }
 
     /// The weight of a page for its version and language.

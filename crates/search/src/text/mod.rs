@@ -4,6 +4,7 @@ pub(crate) mod content_words;
 pub(crate) mod korean;
 pub(crate) mod languages;
 pub(crate) mod lexicon;
+pub(crate) mod message;
 pub(crate) mod near_duplicates;
 pub(crate) mod spelling;
 pub(crate) mod synonyms;

@@ -19,7 +19,7 @@ use http::Uri;
 /// The path of the file, relative to the root of the repository.
 pub(crate) const FILE: &str = ".docent/assistant.md";
 
-const KNOWN: [&str; 2] = ["address", "suggestions"];
+const KNOWN: [&str; 4] = ["address", "suggestions", "smallTalk", "account"];
 
 /// The content of the file; empty if there is no file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -27,6 +27,8 @@ pub(crate) struct SiteFile {
     /// The URL of the site, without a trailing slash.
     pub(crate) address: Option<String>,
     pub(crate) suggestions: Option<bool>,
+    pub(crate) small_talk: Option<Arc<str>>,
+    pub(crate) account: Option<Arc<str>>,
     pub(crate) instructions: Option<Arc<str>>,
     pub(crate) problems: Vec<Problem>,
 }
@@ -85,9 +87,17 @@ impl SiteFile {
                 self.complain(line("suggestions"), "`suggestions` is neither `true` nor `false`; write one of them");
             }
         }
+        for (name, slot) in [("smallTalk", &mut self.small_talk), ("account", &mut self.account)] {
+            if let Some(FieldValue::Text(text)) = front.value(name) {
+                *slot = Some(text.trim()).filter(|text| !text.is_empty()).map(Arc::from);
+            }
+        }
         for name in front.fields.iter().map(|field| field.name.as_str()).filter(|name| !KNOWN.contains(name)) {
             let shown: String = name.chars().take(60).collect();
-            self.complain(line(name), format!("there is no setting `{shown}`; known: `address`, `suggestions`"));
+            self.complain(
+                line(name),
+                format!("there is no setting `{shown}`; known: `address`, `suggestions`, `smallTalk`, `account`"),
+            );
         }
     }
 

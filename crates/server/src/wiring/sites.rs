@@ -40,6 +40,8 @@ impl Sites {
             address: said.and_then(|file| file.address.clone()),
             instructions: said.and_then(|file| file.instructions.clone()),
             suggestions: said.and_then(|file| file.suggestions).unwrap_or(self.suggestions),
+            small_talk: said.and_then(|file| file.small_talk.clone()),
+            account: said.and_then(|file| file.account.clone()),
         }
     }
 

@@ -272,7 +272,10 @@ fn a_configuration_that_covers_no_page_leaves_the_site_to_the_next() {
         ("README.md", "# R\n"),
         ("docs/README.md", "# Docs\n"),
         ("docs/a.md", "# A\n"),
-        ("website/docusaurus.config.js", "module.exports = { presets: [['classic', { docs: { path: '../docs' } }]] }\n"),
+        (
+            "website/docusaurus.config.js",
+            "module.exports = { presets: [['classic', { docs: { path: '../docs' } }]] }\n",
+        ),
     ];
     let whole = Site::read(&crate::sample::site(&files));
     assert_eq!((whole.generator(), whole.address("docs/a.md")), (Generator::Docusaurus, Some("docs/a")));
