@@ -1,30 +1,24 @@
-//! Scans JavaScript just enough to find the end of an expression, a module statement or a token.
+//! Finds the end of an expression or of module statements in MDX.
+
+use std::ops::Range;
+
+use crate::script::{TokenKind, Tokens};
 
 /// Longest `{…}`, in bytes. A longer one is text.
 pub(crate) const LONGEST_EXPRESSION: usize = 256 * 1024;
 
 /// The end of the expression that starts with the `{` at `at`, its `}` included.
 pub(crate) fn expression_end(text: &str, at: usize) -> Option<usize> {
-    let bytes = text.as_bytes();
-    debug_assert_eq!(bytes.get(at), Some(&b'{'));
-    let limit = bytes.len().min(at + LONGEST_EXPRESSION);
+    let text = &text[at..];
+    let text = &text[..text.floor_char_boundary(LONGEST_EXPRESSION)];
     let mut depth = 0_usize;
-    let mut ix = at;
-    while ix < limit {
-        match bytes[ix] {
-            b'{' => depth += 1,
-            b'}' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(ix + 1);
-                }
-            }
-            _ => {
-                ix = token_end(bytes, ix, limit)?;
-                continue;
-            }
+    for token in Tokens::of(text) {
+        match &text[token.range.clone()] {
+            "{" => depth += 1,
+            "}" if depth == 1 => return Some(at + token.range.end),
+            "}" => depth -= 1,
+            _ => {}
         }
-        ix += 1;
     }
     None
 }
@@ -32,106 +26,35 @@ pub(crate) fn expression_end(text: &str, at: usize) -> Option<usize> {
 /// The end of the module statements (`import`, `export`) that start at `at`: the first blank line outside all brackets,
 /// or the end of the text. `None` if a bracket, template or comment in them is never closed.
 pub(crate) fn module_end(text: &str, at: usize) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut depth = 0_usize;
-    let mut ix = at;
-    while ix < bytes.len() {
-        match bytes[ix] {
-            b'{' | b'(' | b'[' => depth += 1,
-            b'}' | b')' | b']' => depth = depth.saturating_sub(1),
-            b'\n' if depth == 0 && blank_line_at(bytes, ix + 1) => return Some(ix + 1),
-            _ => {
-                ix = token_end(bytes, ix, bytes.len())?;
-                continue;
-            }
+    let (mut depth, mut read) = (0_usize, at);
+    for token in Tokens::of(&text[at..]) {
+        let start = at + token.range.start;
+        if let Some(end) = blank_line(text, read..start).filter(|_| depth == 0) {
+            return Some(end);
         }
-        ix += 1;
+        match token.kind {
+            TokenKind::Open => depth += 1,
+            TokenKind::Close => depth = depth.saturating_sub(1),
+            TokenKind::Unclosed => return None,
+            _ => {}
+        }
+        read = at + token.range.end;
     }
-    (depth == 0).then_some(bytes.len())
+    (depth == 0).then(|| paragraph_end(text, read))
 }
 
 /// The first blank line after `at`, or the end of the text.
 pub(crate) fn paragraph_end(text: &str, at: usize) -> usize {
-    let bytes = text.as_bytes();
-    (at..bytes.len()).find(|ix| bytes[*ix] == b'\n' && blank_line_at(bytes, ix + 1)).map_or(bytes.len(), |ix| ix + 1)
+    blank_line(text, at..text.len()).unwrap_or(text.len())
 }
 
-fn blank_line_at(bytes: &[u8], mut ix: usize) -> bool {
-    while ix < bytes.len() && matches!(bytes[ix], b' ' | b'\t' | b'\r') {
-        ix += 1;
-    }
-    ix >= bytes.len() || bytes[ix] == b'\n'
-}
-
-/// The end of the token at `ix`: a string, a template, a comment, or one byte. `None` when a template or a
-/// comment does not close before `limit`.
-pub fn token_end(bytes: &[u8], ix: usize, limit: usize) -> Option<usize> {
-    match bytes[ix] {
-        quote @ (b'"' | b'\'') => Some(string_end(bytes, ix, limit, quote)),
-        b'`' => template_end(bytes, ix, limit),
-        b'/' if bytes.get(ix + 1) == Some(&b'*') => {
-            let mut end = ix + 2;
-            while end + 1 < limit {
-                if &bytes[end..end + 2] == b"*/" {
-                    return Some(end + 2);
-                }
-                end += 1;
-            }
-            None
-        }
-        // `//` inside a URL (`https://…`) in JSX text is not a comment.
-        b'/' if bytes.get(ix + 1) == Some(&b'/') && (ix == 0 || bytes[ix - 1] != b':') => {
-            let rest = &bytes[ix..limit];
-            Some(rest.iter().position(|byte| *byte == b'\n').map_or(limit, |length| ix + length))
-        }
-        b'\\' => Some(limit.min(ix + 2)),
-        _ => Some(ix + 1),
-    }
-}
-
-/// The end of a string, which is on the same line. An unclosed quote, or an apostrophe inside a word of JSX text, is a
-/// token of one byte.
-fn string_end(bytes: &[u8], ix: usize, limit: usize, quote: u8) -> usize {
-    if quote == b'\'' && ix > 0 && bytes[ix - 1].is_ascii_alphanumeric() {
-        return ix + 1;
-    }
-    let mut end = ix + 1;
-    while end < limit && bytes[end] != b'\n' {
-        match bytes[end] {
-            b'\\' => end += 2,
-            byte if byte == quote => return end + 1,
-            _ => end += 1,
-        }
-    }
-    ix + 1
-}
-
-fn template_end(bytes: &[u8], ix: usize, limit: usize) -> Option<usize> {
-    // Templates nest in `${…}`: one entry per open template, the number of braces open inside its current `${`.
-    let mut open: Vec<usize> = vec![0];
-    let mut end = ix + 1;
-    while end < limit {
-        let depth = open.last_mut()?;
-        match bytes[end] {
-            b'\\' => end += 1,
-            b'`' if *depth == 0 => {
-                open.pop();
-                if open.is_empty() {
-                    return Some(end + 1);
-                }
-            }
-            b'`' => open.push(0),
-            b'$' if *depth == 0 && bytes.get(end + 1) == Some(&b'{') => {
-                *depth = 1;
-                end += 1;
-            }
-            b'{' if *depth > 0 => *depth += 1,
-            b'}' if *depth > 0 => *depth -= 1,
-            _ => {}
-        }
-        end += 1;
-    }
-    None
+/// The start of the first blank line behind a line feed in `range`. The end of the text counts as one.
+fn blank_line(text: &str, range: Range<usize>) -> Option<usize> {
+    let is_blank = |at: &usize| {
+        let rest = text[*at..].trim_start_matches([' ', '\t', '\r']);
+        rest.is_empty() || rest.starts_with('\n')
+    };
+    text[range.clone()].match_indices('\n').map(|(at, _)| range.start + at + 1).find(is_blank)
 }
 
 #[cfg(test)]

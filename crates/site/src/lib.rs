@@ -50,7 +50,7 @@ mod read_file;
 mod rule_evidence;
 #[cfg(test)]
 mod sample;
-mod script_pieces;
+mod script;
 mod settings;
 mod site_data;
 mod site_page;

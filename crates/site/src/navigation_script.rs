@@ -5,8 +5,10 @@
 
 use std::ops::Range;
 
+use docent_markdown::script::TokenKind;
+
 use crate::layout::Generator;
-use crate::script_pieces::{Member, PieceKind, Pieces};
+use crate::script::{Member, Script};
 
 /// The kinds of scripts that hold navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +51,8 @@ impl NavigationScript {
         if self == Self::Members {
             return (without_members(before) != without_members(after)).then_some(OTHER_CODE);
         }
-        let (before, after) = (self.skeleton(before), self.skeleton(after));
+        let (before, after) = (Script::of(before), Script::of(after));
+        let (before, after) = (self.skeleton(&before), self.skeleton(&after));
         if (&before.code, &before.comments, before.values.len()) != (&after.code, &after.comments, after.values.len()) {
             return Some(OTHER_CODE);
         }
@@ -81,35 +84,31 @@ impl NavigationScript {
 
     /// The script without page names and plain entries, and without whitespace, commas and comments between array
     /// items; these names, entries and comments are collected separately.
-    fn skeleton(self, text: &str) -> Skeleton<'_> {
-        let pieces = Pieces::of(text);
-        let named: Vec<Option<Literal<'_>>> =
-            (0..pieces.all.len()).map(|index| literal(&pieces, index).filter(|literal| self.names(literal))).collect();
+    fn skeleton(self, script: &Script) -> Skeleton<'_> {
+        let text = &*script.text;
+        let mut comments = script.comments.iter().peekable();
         let mut skeleton = Skeleton::default();
         let (mut read, mut was_item, mut index) = (0, false, 0);
-        while let Some(piece) = pieces.all.get(index) {
-            let closed = piece.pair.filter(|_| piece.kind == PieceKind::Close);
-            let list = closed.or(piece.within).filter(|open| pieces.opens_list(*open));
+        while let Some(token) = script.tokens.get(index) {
+            let closed = token.pair.filter(|_| token.kind == TokenKind::Close);
+            let list = closed.or(token.within).filter(|open| script.opens_list(*open));
             let code = &mut skeleton.code;
+            while let Some(comment) = comments.next_if(|comment| comment.end <= token.range.start) {
+                skeleton.comments.extend(list.map(|_| &text[comment.clone()]));
+            }
             match list {
-                None => code.push_str(&text[read..piece.range.start]),
-                Some(_) if read < piece.range.start && !code.ends_with(['[', ',', ' ']) => code.push(' '),
+                None => code.push_str(&text[read..token.range.start]),
+                Some(_) if read < token.range.start && !code.ends_with(['[', ',', ' ']) => code.push(' '),
                 Some(_) => {}
             }
-            read = piece.range.end;
-            let entry = list.filter(|_| piece.kind == PieceKind::Open).and_then(|_| PlainEntry::at(&pieces, index));
-            match (piece.kind, &named[index]) {
-                (PieceKind::Comment, _) if list.is_some() => {
-                    skeleton.comments.push(pieces.words(index));
-                    if !code.ends_with(['[', ',', ' ']) {
-                        code.push(' ');
-                    }
-                }
-                (PieceKind::Close, _) if list.is_some() => {
+            read = token.range.end;
+            let entry = list.filter(|_| token.kind == TokenKind::Open).and_then(|_| PlainEntry::at(script, index));
+            match (token.kind, literal(script, index).filter(|literal| self.names(literal))) {
+                (TokenKind::Close, _) if list.is_some() => {
                     code.truncate(code.trim_end_matches([' ', ',']).len());
                     code.push(']');
                 }
-                (PieceKind::Comma, _) if list.is_some() => {
+                (TokenKind::Comma, _) if list.is_some() => {
                     code.truncate(code.trim_end_matches(' ').len());
                     if !(was_item && code.ends_with(['[', ','])) {
                         code.push(',');
@@ -118,10 +117,10 @@ impl NavigationScript {
                 }
                 (_, Some(Literal { member: Some(_), value, .. })) => {
                     code.push_str("\"\"");
-                    skeleton.values.push(&text[value.clone()]);
+                    skeleton.values.push(&text[value]);
                 }
                 (_, Some(Literal { value, .. })) => {
-                    skeleton.items.push(&text[value.clone()]);
+                    skeleton.items.push(&text[value]);
                     was_item = true;
                 }
                 (_, None) => match entry {
@@ -134,7 +133,7 @@ impl NavigationScript {
                         read = entry.range.end;
                         index = entry.close;
                     }
-                    None => code.push_str(pieces.words(index)),
+                    None => code.push_str(script.words(index)),
                 },
             }
             index += 1;
@@ -186,29 +185,31 @@ struct Skeleton<'t> {
 pub(crate) struct PlainEntry {
     pub(crate) range: Range<usize>,
     pub(crate) members: Vec<Member>,
-    /// The index of the piece that closes the entry.
+    /// The index of the token that closes the entry.
     close: usize,
 }
 
 impl PlainEntry {
-    /// The entry that is opened by a piece.
-    pub(crate) fn at(pieces: &Pieces<'_>, open: usize) -> Option<Self> {
-        let close = pieces.all[open].pair?;
-        if pieces.words(open) != "{" || pieces.list_around(open).is_none() || !pieces.is_whole(open) {
+    /// The entry that is opened by a token.
+    pub(crate) fn at(script: &Script, open: usize) -> Option<Self> {
+        let close = script.tokens[open].pair?;
+        if script.words(open) != "{" || script.list_around(open).is_none() || !script.is_whole(open) {
             return None;
         }
-        let (members, true) = pieces.members(open) else { return None };
-        let name = |member: &Member| &pieces.text[member.name.clone()];
+        let (members, true) = script.members(open) else { return None };
+        let range = script.tokens[open].range.start..script.tokens[close].range.end;
+        let name = |member: &Member| &script.text[member.name.clone()];
         let is_plain = |member: &Member| {
-            pieces.inner(member.first).is_some()
-                && pieces.is_whole(member.first)
+            script.inner(member.first).is_some()
+                && script.is_whole(member.first)
                 && (LABELS.contains(&name(member)) || NAMES.contains(&name(member)))
         };
         let names = members.iter().filter(|member| NAMES.contains(&name(member))).count();
+        let next_comment = script.comments.partition_point(|comment| comment.start < range.start);
         let is_entry = names == 1
             && members.iter().all(is_plain)
-            && pieces.all[open..close].iter().all(|piece| piece.kind != PieceKind::Comment);
-        is_entry.then(|| Self { range: pieces.all[open].range.start..pieces.all[close].range.end, members, close })
+            && script.comments.get(next_comment).is_none_or(|comment| comment.start > range.end);
+        is_entry.then_some(Self { range, members, close })
     }
 
     /// The range of the label, quotes included.
@@ -232,16 +233,15 @@ fn is_address(text: &str) -> bool {
 
 /// A script without the exported members whose value is a string literal, and without the names of the other members.
 fn without_members(text: &str) -> String {
-    let pieces = Pieces::of(text);
-    let Some(open) = pieces.exported_object() else { return text.to_owned() };
+    let script = Script::of(text);
+    let Some(open) = script.exported_object() else { return text.to_owned() };
     let trimmed = |between: &'_ str| between.trim_matches(|c: char| c.is_whitespace() || c == ',').to_owned();
-    let start = pieces.all[open].range.end;
+    let start = script.tokens[open].range.end;
     let (mut code, mut read) = (text[..start].to_owned(), start);
-    for member in pieces.members(open).0 {
+    for member in script.members(open).0 {
         code.push_str(&trimmed(&text[read..member.start]));
-        let is_text =
-            pieces.all[member.first].kind == PieceKind::Text && pieces.all[member.first].range == member.value;
-        if !is_text {
+        let first = &script.tokens[member.first];
+        if first.kind != TokenKind::Text || first.range != member.value {
             code.push('\0');
             code.push_str(text[member.name.end..member.value.end].trim_start_matches(['"', '\'']));
         }
@@ -264,17 +264,17 @@ pub(crate) struct Literal<'t> {
 }
 
 /// Every string literal that is the value of a member or an item of an array.
-pub(crate) fn literals<'t>(pieces: &Pieces<'t>) -> Vec<Literal<'t>> {
-    (0..pieces.all.len()).filter_map(|index| literal(pieces, index)).collect()
+pub(crate) fn literals(script: &Script) -> Vec<Literal<'_>> {
+    (0..script.tokens.len()).filter_map(|index| literal(script, index)).collect()
 }
 
-fn literal<'t>(pieces: &Pieces<'t>, index: usize) -> Option<Literal<'t>> {
-    let value = pieces.inner(index).filter(|_| pieces.is_whole(index))?;
-    if let Some(list) = pieces.list_around(index) {
-        return Some(Literal { value, member: None, list: pieces.member_before(list), within: None });
+fn literal(script: &Script, index: usize) -> Option<Literal<'_>> {
+    let value = script.inner(index).filter(|_| script.is_whole(index))?;
+    if let Some(list) = script.list_around(index) {
+        return Some(Literal { value, member: None, list: script.member_before(list), within: None });
     }
-    let member = pieces.member_before(index)?;
-    Some(Literal { value, member: Some(member), list: None, within: pieces.all[index].within })
+    let member = script.member_before(index)?;
+    Some(Literal { value, member: Some(member), list: None, within: script.tokens[index].within })
 }
 
 #[cfg(test)]

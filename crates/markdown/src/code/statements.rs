@@ -9,8 +9,8 @@ use super::literal::is_literal;
 use crate::parse_lines::each_line;
 use crate::parse_mdx::Constructs;
 use crate::parse_script::paragraph_end;
-use crate::parse_script::token_end;
 use crate::regex;
+use crate::script::{TokenKind, Tokens};
 use crate::site_paths::folder;
 use crate::site_paths::joined;
 use crate::site_paths::rebased;
@@ -39,24 +39,19 @@ const HARMLESS: &str = "md mdx markdown png jpg jpeg gif webp avif ico";
 
 /// Splits a block of module statements.
 pub(super) fn split(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
-    let bytes = text.as_bytes();
     let mut starts = vec![block.start];
-    let (mut depth, mut at, mut line_begins) = (0_usize, block.start, false);
-    while at < block.end {
-        let is_statement = bytes[at..].starts_with(b"import") || bytes[at..].starts_with(b"export");
-        if line_begins && depth == 0 && is_statement {
-            starts.push(at);
-        }
-        line_begins = bytes[at] == b'\n';
-        match bytes[at] {
-            b'{' | b'(' | b'[' => depth += 1,
-            b'}' | b')' | b']' => depth = depth.saturating_sub(1),
-            _ => {
-                at = token_end(bytes, at, block.end).unwrap_or(at + 1);
-                continue;
+    let mut depth = 0_usize;
+    for token in Tokens::of(&text[block.clone()]) {
+        let at = block.start + token.range.start;
+        let rest = &text[at..block.end];
+        match token.kind {
+            TokenKind::Open => depth += 1,
+            TokenKind::Close => depth = depth.saturating_sub(1),
+            TokenKind::Word if depth == 0 && text[block.start..at].ends_with('\n') => {
+                starts.extend((rest.starts_with("import") || rest.starts_with("export")).then_some(at));
             }
+            _ => {}
         }
-        at += 1;
     }
     let ends = starts.iter().skip(1).copied().chain([block.end]).collect::<Vec<_>>();
     starts.into_iter().zip(ends).map(|(start, end)| start..start + text[start..end].trim_end().len()).collect()

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use docent_markdown::{Depth, folder, regex, text_of};
+use docent_markdown::{Depth, folder, text_of};
 
 use super::HasFile;
-use super::script::{ScriptValue, returned_at, value_at};
+use super::script::{ScriptValue, value_at};
+use crate::script::Script;
 use crate::tree::{Tree, from_config_folder};
 
 /// Maximum depth to which a value is resolved; each name followed and each level of nesting counts.
@@ -15,8 +16,9 @@ const MAX_DEPTH: usize = 24;
 /// Maximum number of values resolved for one configuration. Bounds the growth of a list that contains itself twice.
 const MAX_VALUES: usize = 200_000;
 
-/// Maximum number of bytes read for the values of names; a value that is named several times counts each time.
-const MAX_NAMED_BYTES: usize = 8 << 20;
+/// Number of tokens read for the values of names, after which no name is followed; a value that is named several times
+/// counts each time.
+const MAX_NAMED_TOKENS: usize = 2 << 20;
 
 /// Maximum size of a script in bytes; larger ones are not read.
 const MAX_SCRIPT_BYTES: usize = 2 << 20;
@@ -40,52 +42,34 @@ pub(crate) struct Modules<'t> {
     tree: &'t dyn Tree,
     /// Whether a file may be read: only files that `Layout::files` lists.
     allowed: &'t dyn Fn(&str) -> bool,
-    texts: HashMap<String, Option<Arc<str>>>,
-    names: HashMap<String, Arc<Names>>,
+    modules: HashMap<String, Option<Arc<Module>>>,
     remaining_values: usize,
-    remaining_bytes: usize,
+    remaining_tokens: usize,
 }
 
-/// What a script defines and imports, by name.
-#[derive(Debug, Default)]
-struct Names {
-    /// Where the values of constants begin.
-    constants: HashMap<String, usize>,
-    /// Where the parameters of functions begin.
-    functions: HashMap<String, usize>,
+/// A script, and what it defines and imports, by name.
+#[derive(Debug)]
+struct Module {
+    script: Arc<Script>,
+    /// The tokens at which the values of constants and functions start.
+    values: HashMap<String, usize>,
     /// The path that a name is imported from, and its name there.
     imports: HashMap<String, (String, String)>,
 }
 
-impl Names {
+impl Module {
     fn of(text: &str) -> Self {
-        regex!(CONSTANT, r"(?m)^[ \t]*(?:export\s+)?(?:const|let|var)\s+([\w$]+)(?:\s*:[^\n=]*)?\s*=");
-        regex!(FUNCTION, r"(?m)^[ \t]*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s+([\w$]+)\s*\(");
-        regex!(
-            IMPORT,
-            r#"(?m)^[ \t]*import\s+(?:type\s+)?(?:([\w$]+)\s*,?\s*)?(?:\{([^}]*)\}\s*)?from\s*['"]([^'"]+)['"]"#
-        );
-        let mut names = Self::default();
-        for found in CONSTANT.captures_iter(text) {
-            names.constants.entry(found[1].to_owned()).or_insert(found.get_match().end());
+        let script = Arc::new(Script::of(text));
+        let mut values = HashMap::new();
+        for (name, value) in script.definitions() {
+            values.entry(name.to_owned()).or_insert(value);
         }
-        for found in FUNCTION.captures_iter(text) {
-            names.functions.entry(found[1].to_owned()).or_insert(found.get_match().end());
+        let mut imports = HashMap::new();
+        for import in script.imports() {
+            let source = || (import.path.to_owned(), import.exported.to_owned());
+            imports.entry(import.local.to_owned()).or_insert_with(source);
         }
-        for found in IMPORT.captures_iter(text) {
-            let mut add = |local: &str, exported: &str| {
-                let source = || (found[3].to_owned(), exported.trim().to_owned());
-                names.imports.entry(local.trim().to_owned()).or_insert_with(source);
-            };
-            if let Some(local) = found.get(1) {
-                add(local.as_str(), "default");
-            }
-            for part in found.get(2).map_or("", |names| names.as_str()).split(',') {
-                let (exported, local) = part.split_once(" as ").unwrap_or((part, part));
-                add(local, exported);
-            }
-        }
-        names
+        Self { script, values, imports }
     }
 }
 
@@ -94,10 +78,9 @@ impl<'t> Modules<'t> {
         Self {
             tree,
             allowed,
-            texts: HashMap::new(),
-            names: HashMap::new(),
+            modules: HashMap::new(),
             remaining_values: MAX_VALUES,
-            remaining_bytes: MAX_NAMED_BYTES,
+            remaining_tokens: MAX_NAMED_TOKENS,
         }
     }
 
@@ -109,14 +92,9 @@ impl<'t> Modules<'t> {
 
     /// The first argument of the first call of `function` in a script, with names resolved.
     pub(crate) fn argument_of(&mut self, file: &str, function: &str) -> Option<ScriptValue> {
-        let text = self.text(file)?;
-        let call = format!("{function}(");
-        let at = text
-            .match_indices(&call)
-            .map(|(at, _)| at)
-            .find(|at| !text[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '.'))?;
-        let (script, _) = value_at(&text, at);
-        match self.resolved(script, file, Depth::of(MAX_DEPTH)) {
+        let module = self.module(file)?;
+        let call = module.script.calls(function).next()?;
+        match self.resolved(value_at(&module.script, call).0, file, Depth::of(MAX_DEPTH)) {
             ScriptValue::Call(_, arguments) => arguments.into_iter().next(),
             _ => None,
         }
@@ -127,53 +105,38 @@ impl<'t> Modules<'t> {
         self.resolved(script, file, Depth::of(MAX_DEPTH))
     }
 
-    /// The text of a script; `None` if it is missing, too large or not allowed.
-    pub(crate) fn text(&mut self, file: &str) -> Option<Arc<str>> {
-        if let Some(known) = self.texts.get(file) {
+    /// A script; `None` if it is missing, too large or not allowed.
+    pub(crate) fn script(&mut self, file: &str) -> Option<Arc<Script>> {
+        Some(self.module(file)?.script.clone())
+    }
+
+    fn module(&mut self, file: &str) -> Option<Arc<Module>> {
+        if let Some(known) = self.modules.get(file) {
             return known.clone();
         }
-        let text = if (self.allowed)(file) {
-            self.tree.read(file).filter(|bytes| bytes.len() <= MAX_SCRIPT_BYTES).map(|bytes| Arc::from(text_of(&bytes)))
-        } else {
-            None
-        };
-        self.texts.insert(file.to_owned(), text.clone());
-        text
+        let bytes = if (self.allowed)(file) { self.tree.read(file) } else { None };
+        let bytes = bytes.filter(|bytes| bytes.len() <= MAX_SCRIPT_BYTES);
+        let module = bytes.map(|bytes| Arc::new(Module::of(&text_of(&bytes))));
+        self.modules.insert(file.to_owned(), module.clone());
+        module
     }
 
     fn exported_value(&mut self, file: &str, name: &str) -> Option<ScriptValue> {
-        regex!(DEFAULT, r"(?m)^\s*(?:export\s+default\b|module\.exports\s*=|export\s*=)");
-        let text = self.text(file)?;
-        if file.ends_with(".json") {
-            return Some(value_at(&text, 0).0);
-        }
-        if name != "default" {
+        if name != "default" && !file.ends_with(".json") {
             return self.defined_value(file, name);
         }
-        DEFAULT.find(&text).map(|found| value_at(&text, found.end()).0)
+        let module = self.module(file)?;
+        let at = if file.ends_with(".json") { 0 } else { module.script.default_export()? };
+        Some(value_at(&module.script, at).0)
     }
 
     /// The value of a name that a script defines: that of a constant, or what a function returns.
     fn defined_value(&mut self, file: &str, name: &str) -> Option<ScriptValue> {
-        let text = self.text(file)?;
-        let names = self.names(file)?;
-        if let Some(at) = names.constants.get(name) {
-            let (value, end) = value_at(&text[..text.floor_char_boundary(at + self.remaining_bytes)], *at);
-            self.remaining_bytes -= end - at;
-            return Some(value);
-        }
-        let at = names.functions.get(name)?;
-        let (value, end) = returned_at(&text[..text.floor_char_boundary(at + self.remaining_bytes)], *at)?;
-        self.remaining_bytes -= end - at;
+        let module = self.module(file)?;
+        let at = *module.values.get(name).filter(|_| self.remaining_tokens > 0)?;
+        let (value, end) = value_at(&module.script, at);
+        self.remaining_tokens = self.remaining_tokens.saturating_sub(end - at);
         Some(value)
-    }
-
-    fn names(&mut self, file: &str) -> Option<Arc<Names>> {
-        if !self.names.contains_key(file) {
-            let names = Arc::new(Names::of(&self.text(file)?));
-            self.names.insert(file.to_owned(), names);
-        }
-        self.names.get(file).cloned()
     }
 
     /// The value of a name defined in this script or in one it imports, and the script that defines it.
@@ -187,8 +150,8 @@ impl<'t> Modules<'t> {
     }
 
     fn import_source(&mut self, file: &str, name: &str) -> Option<(String, String)> {
-        let names = self.names(file)?;
-        let (path, exported) = names.imports.get(name)?;
+        let module = self.module(file)?;
+        let (path, exported) = module.imports.get(name)?;
         Some((self.imported_file(file, path)?, exported.clone()))
     }
 
@@ -200,7 +163,7 @@ impl<'t> Modules<'t> {
         let candidates = std::iter::once(joined.clone())
             .chain(SCRIPT_EXTENSIONS.iter().map(|ending| format!("{stem}.{ending}")))
             .chain(SCRIPT_EXTENSIONS.iter().map(|ending| format!("{joined}/index.{ending}")));
-        candidates.into_iter().find(|candidate| self.text(candidate).is_some())
+        candidates.into_iter().find(|candidate| self.module(candidate).is_some())
     }
 
     /// Replaces the names in a value by the values that they refer to.

@@ -1,15 +1,15 @@
-//! Parses the literals of a JavaScript or TypeScript file as values.
+//! Reads the literals of a JavaScript or TypeScript file as values.
 //!
 //! No code is executed. An expression that is not a literal, a name or a call (a condition, a sum) becomes
 //! [`ScriptValue::Computed`], and parsing continues after it.
 
-use docent_markdown::{Depth, token_end};
+use docent_markdown::Depth;
+use docent_markdown::script::TokenKind;
+
+use crate::script::{LONGEST_TYPE, Script};
 
 /// How deep values may nest, functions included.
 const MAX_DEPTH: usize = 48;
-
-/// In bytes: how far the end of a return type or of type arguments is looked for.
-const LONGEST_TYPE: usize = 200;
 
 /// A parsed value.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,261 +68,172 @@ impl ScriptValue {
     }
 }
 
-/// The value that starts at byte offset `at`, and the offset of its end.
-pub(crate) fn value_at(text: &str, at: usize) -> (ScriptValue, usize) {
-    value_within(text, at, Depth::of(MAX_DEPTH))
-}
-
-fn value_within(text: &str, at: usize, depth: Depth) -> (ScriptValue, usize) {
-    let mut reader = Reader { text, at };
-    let value = reader.primary(depth).unwrap_or(ScriptValue::Computed);
+/// The value that starts at the token `at`, and the index behind its last token.
+pub(crate) fn value_at(script: &Script, at: usize) -> (ScriptValue, usize) {
+    let mut reader = Reader { script, at };
+    let value = reader.primary(Depth::of(MAX_DEPTH)).unwrap_or(ScriptValue::Computed);
     (value, reader.at)
 }
 
-/// The value of the first `return` at or after `at`, and the offset of its end.
-pub(crate) fn returned_at(text: &str, at: usize) -> Option<(ScriptValue, usize)> {
-    returned_within(text, at, Depth::of(MAX_DEPTH))
+/// The return value of the method whose parameters start at the token `at`.
+pub(crate) fn returned_at(script: &Script, at: usize) -> Option<ScriptValue> {
+    let mut reader = Reader { script, at };
+    reader.at = reader.behind_parameters(at, "{")?;
+    reader.body(Depth::of(MAX_DEPTH))
 }
 
-fn returned_within(text: &str, at: usize, depth: Depth) -> Option<(ScriptValue, usize)> {
-    let mut from = at;
-    loop {
-        let found = from + text.get(from..)?.find("return")?;
-        let end = found + "return".len();
-        let is_boundary = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
-        let bytes = text.as_bytes();
-        if is_boundary(found.checked_sub(1).and_then(|before| bytes.get(before))) && is_boundary(bytes.get(end)) {
-            return Some(value_within(text, end, depth));
-        }
-        from = end;
-    }
-}
-
-struct Reader<'t> {
-    text: &'t str,
+struct Reader<'s> {
+    script: &'s Script,
     at: usize,
 }
 
 impl Reader<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+    fn is(&self, words: &str) -> bool {
+        self.script.is(self.at, words)
     }
 
-    fn rest(&self) -> &str {
-        self.text.get(self.at..).unwrap_or_default()
-    }
-
-    /// How far away a mark is that has to be near.
-    fn near(&self, mark: &str) -> Option<usize> {
-        let rest = self.rest();
-        rest[..rest.floor_char_boundary(LONGEST_TYPE)].find(mark)
-    }
-
-    fn consume(&mut self, wanted: u8) -> bool {
-        let found = self.peek() == Some(wanted);
+    fn consume(&mut self, words: &str) -> bool {
+        let found = self.is(words);
         self.at += usize::from(found);
         found
     }
 
-    fn skip_space(&mut self) {
-        loop {
-            let rest = self.rest();
-            let after = rest.trim_start();
-            let space = rest.len() - after.len();
-            let comment = if after.starts_with("//") {
-                after.find('\n').unwrap_or(after.len())
-            } else if after.starts_with("/*") {
-                after.find("*/").map_or(after.len(), |length| length + 2)
-            } else {
-                0
-            };
-            self.at += space + comment;
-            if comment == 0 {
-                return;
-            }
-        }
+    /// The words of this token, which is read.
+    fn word(&mut self) -> String {
+        self.at += 1;
+        self.script.words(self.at - 1).to_owned()
     }
 
-    /// A value inside of a list, an object or a call, up to the delimiter that ends it.
+    /// The index of a mark that has to be near.
+    fn near(&self, from: usize, mark: &str) -> Option<usize> {
+        (from..from + LONGEST_TYPE).find(|at| self.script.is(*at, mark))
+    }
+
+    /// A value inside of a list, an object or a call, up to the token that ends it.
     fn value(&mut self, depth: Depth) -> Option<ScriptValue> {
         let value = self.primary(depth)?;
-        self.skip_space();
         if self.at_end_of_value() {
             return Some(value);
         }
-        let is_typed = ["as ", "satisfies "].iter().any(|word| self.rest().starts_with(word));
-        self.skip_expression()?;
+        let is_typed = self.is("as") || self.is("satisfies");
+        self.skip_expression(is_typed);
         Some(if is_typed { value } else { ScriptValue::Computed })
     }
 
     fn at_end_of_value(&self) -> bool {
-        matches!(self.peek(), None | Some(b',' | b']' | b'}' | b')' | b';'))
+        matches!(self.script.kind(self.at), None | Some(TokenKind::Comma | TokenKind::Close)) || self.is(";")
     }
 
     fn primary(&mut self, depth: Depth) -> Option<ScriptValue> {
-        self.skip_space();
-        match self.peek()? {
-            quote @ (b'"' | b'\'') => self.string(quote),
-            b'`' => self.template(),
-            b'[' => self.list(b']', depth).map(ScriptValue::List),
-            b'{' => self.object(depth),
-            b'(' => self.parenthesised(depth),
-            byte if byte.is_ascii_digit() || byte == b'-' || byte == b'.' => Some(ScriptValue::Word(self.word())),
-            byte if is_name_start(byte) => self.name_or_call(depth),
+        match self.script.kind(self.at)? {
+            TokenKind::Text => Some(ScriptValue::Text(unescaped(&self.word()))),
+            TokenKind::Template => Some(match self.word() {
+                template if template.contains("${") => ScriptValue::Computed,
+                template => ScriptValue::Text(template[1..template.len() - 1].replace("\\`", "`")),
+            }),
+            TokenKind::Open if self.is("[") => self.list(depth).map(ScriptValue::List),
+            TokenKind::Open if self.is("{") => self.object(depth),
+            TokenKind::Open => self.parenthesised(depth),
+            TokenKind::Word if self.script.words(self.at).starts_with(|c: char| c.is_ascii_digit()) => {
+                Some(ScriptValue::Word(self.word()))
+            }
+            TokenKind::Word => self.name_or_call(depth),
+            TokenKind::Mark if self.is("-") && self.script.kind(self.at + 1) == Some(TokenKind::Word) => {
+                Some(ScriptValue::Word(self.word() + &self.word()))
+            }
             _ => {
-                self.skip_expression()?;
+                self.skip_expression(false);
                 Some(ScriptValue::Computed)
             }
         }
     }
 
-    fn word(&mut self) -> String {
-        let rest = self.rest();
-        let end = rest.find(|c: char| !(c.is_alphanumeric() || "_$.-+".contains(c))).unwrap_or(rest.len());
-        let word = rest[..end].to_owned();
-        self.at += end.max(1);
-        word
-    }
-
-    fn string(&mut self, quote: u8) -> Option<ScriptValue> {
-        let mut text = String::new();
-        let mut chars = self.rest()[1..].char_indices();
-        while let Some((at, c)) = chars.next() {
-            match c {
-                '\n' => return None,
-                '\\' => match chars.next()?.1 {
-                    'n' => text.push('\n'),
-                    't' => text.push('\t'),
-                    other => text.push(other),
-                },
-                c if c as u32 == u32::from(quote) => {
-                    self.at += at + 2;
-                    return Some(ScriptValue::Text(text));
-                }
-                c => text.push(c),
-            }
-        }
-        None
-    }
-
-    fn template(&mut self) -> Option<ScriptValue> {
-        let end = token_end(self.text.as_bytes(), self.at, self.text.len())?;
-        let content = self.text.get(self.at + 1..end.checked_sub(1)?)?;
-        self.at = end;
-        Some(if content.contains("${") {
-            ScriptValue::Computed
-        } else {
-            ScriptValue::Text(content.replace("\\`", "`"))
-        })
-    }
-
-    fn list(&mut self, close: u8, depth: Depth) -> Option<Vec<ScriptValue>> {
+    /// The index of the bracket that closes the one here, which is then read.
+    fn open(&mut self) -> Option<usize> {
+        let close = self.script.tokens[self.at].pair?;
         self.at += 1;
+        Some(close)
+    }
+
+    fn list(&mut self, depth: Depth) -> Option<Vec<ScriptValue>> {
+        let close = self.open()?;
         let mut items = Vec::new();
         loop {
-            self.skip_space();
-            if self.consume(close) {
+            while self.consume(",") {}
+            if self.at == close {
+                self.at += 1;
                 return Some(items);
             }
-            if self.consume(b',') {
-                continue;
-            }
-            if self.rest().starts_with("...") {
-                self.at += 3;
-                items.push(ScriptValue::Spread(Box::new(self.value(depth.inside()?)?)));
-            } else {
-                items.push(self.value(depth.inside()?)?);
-            }
-            self.skip_space();
-            if !self.consume(b',') && self.peek() != Some(close) {
-                return None;
-            }
+            let is_spread = self.consume("...");
+            let value = self.value(depth.inside()?)?;
+            items.push(if is_spread { ScriptValue::Spread(Box::new(value)) } else { value });
+            (self.at == close || self.is(",")).then_some(())?;
         }
     }
 
     fn object(&mut self, depth: Depth) -> Option<ScriptValue> {
-        self.at += 1;
+        let close = self.open()?;
         let mut members = Vec::new();
         loop {
-            self.skip_space();
-            if self.consume(b'}') {
+            while self.consume(",") {}
+            if self.at == close {
+                self.at += 1;
                 return Some(ScriptValue::Object(members));
             }
-            if self.consume(b',') {
-                continue;
-            }
-            if self.rest().starts_with("...") {
-                self.at += 3;
-                members.push(("...".to_owned(), self.value(depth.inside()?)?));
-            } else {
-                members.push(self.member(depth)?);
-            }
-            self.skip_space();
-            if !self.consume(b',') && self.peek() != Some(b'}') {
-                return None;
-            }
+            members.push(match self.consume("...") {
+                true => ("...".to_owned(), self.value(depth.inside()?)?),
+                false => self.member(depth)?,
+            });
+            (self.at == close || self.is(",")).then_some(())?;
         }
     }
 
     fn member(&mut self, depth: Depth) -> Option<(String, ScriptValue)> {
-        let name = match self.peek()? {
-            quote @ (b'"' | b'\'') => match self.string(quote)? {
-                ScriptValue::Text(text) => text,
-                _ => return None,
-            },
-            byte if is_name_start(byte) || byte.is_ascii_digit() => self.word(),
+        let name = match self.script.kind(self.at)? {
+            TokenKind::Text => unescaped(&self.word()),
+            TokenKind::Word => self.word(),
             _ => String::new(),
         };
-        self.skip_space();
-        if !name.is_empty() && self.consume(b':') {
+        if !name.is_empty() && self.consume(":") {
             return Some((name, self.value(depth.inside()?)?));
         }
-        if !name.is_empty() && matches!(self.peek(), Some(b',' | b'}')) {
+        if !name.is_empty() && self.at_end_of_value() {
             return Some((name.clone(), ScriptValue::Name(name)));
         }
         // A method or a computed key.
-        self.skip_expression()?;
+        self.skip_expression(false);
         Some((name, ScriptValue::Computed))
     }
 
     /// `(value)`, or the parameters of an arrow function.
     fn parenthesised(&mut self, depth: Depth) -> Option<ScriptValue> {
-        let start = self.at;
-        let parameters = self.list(b')', depth);
-        let end = match parameters {
-            Some(_) => self.at,
-            None => balanced_end(self.text, start)?,
-        };
-        self.at = end;
-        self.skip_space();
-        // The return type of an arrow function.
-        if self.peek() == Some(b':')
-            && let Some(arrow) = self.near("=>")
-        {
-            self.at += arrow;
-        }
-        if self.rest().starts_with("=>") {
-            self.at += 2;
+        if let Some(arrow) = self.behind_parameters(self.at, "=>") {
+            self.at = arrow + 1;
             return self.body(depth);
         }
-        match parameters?.as_slice() {
-            [value] => Some(value.clone()),
-            _ => Some(ScriptValue::Computed),
-        }
+        let list: Result<[ScriptValue; 1], _> = self.list(depth)?.try_into();
+        Some(list.map_or(ScriptValue::Computed, |[value]| value))
+    }
+
+    /// The mark that stands behind the parameters of a function, and behind its return type.
+    fn behind_parameters(&self, open: usize, mark: &str) -> Option<usize> {
+        let behind = self.script.after(open);
+        let found = if self.script.is(behind, ":") { self.near(behind, mark)? } else { behind };
+        self.script.is(found, mark).then_some(found)
     }
 
     /// The return value of a function: the expression that is the body of an arrow function, or the value of the first
     /// `return`.
     fn body(&mut self, depth: Depth) -> Option<ScriptValue> {
-        self.skip_space();
-        if self.peek() != Some(b'{') {
-            return self.primary(depth.inside()?);
+        let depth = depth.inside()?;
+        if !self.is("{") {
+            return self.primary(depth);
         }
-        let start = self.at;
-        let end = balanced_end(self.text, start)?;
-        self.at = end;
-        let returned = depth.inside().and_then(|depth| returned_within(&self.text[..end], start, depth));
-        Some(returned.map_or(ScriptValue::Computed, |(value, _)| value))
+        let close = self.open()?;
+        let returned = (self.at..close).find(|at| self.script.is(*at, "return"));
+        let value = returned.and_then(|at| Reader { script: self.script, at: at + 1 }.primary(depth));
+        self.at = close + 1;
+        Some(value.unwrap_or(ScriptValue::Computed))
     }
 
     fn name_or_call(&mut self, depth: Depth) -> Option<ScriptValue> {
@@ -331,85 +242,65 @@ impl Reader<'_> {
             "true" | "false" | "null" | "undefined" => return Some(ScriptValue::Word(name)),
             "async" => return self.primary(depth.inside()?),
             "function" => {
-                let open = self.rest().find('(').map(|length| self.at + length)?;
-                self.at = balanced_end(self.text, open)?;
-                let brace = self.rest().find('{').map(|length| self.at + length)?;
-                self.at = brace;
+                self.at = self.behind_parameters(self.near(self.at, "(")?, "{")?;
                 return self.body(depth);
             }
             "new" | "await" | "typeof" | "void" => {
-                self.skip_expression()?;
+                self.skip_expression(false);
                 return Some(ScriptValue::Computed);
             }
             _ => {}
         }
-        self.skip_space();
-        if self.peek() == Some(b'<')
-            && let Some(length) = self.near(">(")
+        let is_call = |at: &usize| self.script.is(*at, ">") && self.script.is(at + 1, "(");
+        if self.is("<")
+            && let Some(end) = (self.at..self.at + LONGEST_TYPE).find(is_call)
         {
-            self.at += length + 1;
+            self.at = end + 1;
         }
-        if self.rest().starts_with("=>") {
-            self.at += 2;
+        if self.consume("=>") {
             return self.body(depth);
         }
-        match self.peek() {
-            Some(b'(') => self.list(b')', depth).map(|arguments| ScriptValue::Call(name, arguments)),
-            Some(b'`' | b'[') => {
-                self.skip_expression()?;
-                Some(ScriptValue::Computed)
-            }
-            _ => Some(ScriptValue::Name(name)),
+        if self.is("(") {
+            return self.list(depth).map(|arguments| ScriptValue::Call(name, arguments));
         }
+        if self.is("[") || self.script.kind(self.at) == Some(TokenKind::Template) {
+            self.skip_expression(false);
+            return Some(ScriptValue::Computed);
+        }
+        Some(ScriptValue::Name(name))
     }
 
-    /// Skips to the delimiter that ends the current value.
-    fn skip_expression(&mut self) -> Option<()> {
-        let bytes = self.text.as_bytes();
-        let mut depth = 0_usize;
-        while let Some(byte) = self.peek() {
-            match byte {
-                b'(' | b'[' | b'{' => depth += 1,
-                b')' | b']' | b'}' if depth == 0 => return Some(()),
-                b')' | b']' | b'}' => depth -= 1,
-                b',' | b';' if depth == 0 => return Some(()),
-                _ => {
-                    self.at = token_end(bytes, self.at, bytes.len())?;
-                    continue;
-                }
+    /// Skips to the token that ends the current value. A type may have commas between angle brackets.
+    fn skip_expression(&mut self, is_type: bool) {
+        let mut angles = 0_usize;
+        while self.at < self.script.tokens.len() {
+            match self.script.words(self.at) {
+                "<" if is_type => angles += 1,
+                ">" if is_type => angles = angles.saturating_sub(1),
+                "," if angles > 0 => {}
+                _ if self.at_end_of_value() => return,
+                _ => {}
             }
-            self.at += 1;
+            self.at = self.script.after(self.at);
         }
-        (depth == 0).then_some(())
     }
 }
 
-fn is_name_start(byte: u8) -> bool {
-    byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$'
-}
-
-/// The offset after the bracket that closes the one at `at`.
-fn balanced_end(text: &str, at: usize) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut depth = 0_usize;
-    let mut ix = at;
-    while ix < bytes.len() {
-        match bytes[ix] {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 {
-                    return Some(ix + 1);
-                }
-            }
-            _ => {
-                ix = token_end(bytes, ix, bytes.len())?;
-                continue;
-            }
+/// A string literal without its quotes.
+fn unescaped(quoted: &str) -> String {
+    let mut text = String::new();
+    let mut chars = quoted[1..quoted.len() - 1].chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some('n') => text.push('\n'),
+                Some('t') => text.push('\t'),
+                other => text.extend(other),
+            },
+            c => text.push(c),
         }
-        ix += 1;
     }
-    None
+    text
 }
 
 #[cfg(test)]
@@ -417,6 +308,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn read(source: &str) -> ScriptValue {
+        value_at(&Script::of(source), 0).0
+    }
 
     fn text(text: &str) -> ScriptValue {
         ScriptValue::Text(text.to_owned())
@@ -430,8 +325,9 @@ mod tests {
   items: [{ text: "It\'s", link: '/x' }, , ] as const,
   nested: ({ a: null }), f() { return 1 }, shorthand,
 }"#;
-        let (read, end) = value_at(source, 0);
-        assert_eq!(end, source.len());
+        let script = Script::of(source);
+        let (read, end) = value_at(&script, 0);
+        assert_eq!(end, script.tokens.len());
         assert_eq!(read.text_of("base"), Some("/a/"));
         assert!(read.get("cleanUrls").is_some_and(|flag| flag.is("true")));
         assert_eq!(read.text_of("t"), Some("plain"));
@@ -443,8 +339,7 @@ mod tests {
 
     #[test]
     fn computed_values_are_told_from_literals() {
-        let (read, _) =
-            value_at("[a ? 'x' : 'y', 'a' + b, `${c}`, items.map((x) => x), 'z', ...rest, call({ k: 1 })]", 0);
+        let read = read("[a ? 'x' : 'y', 'a' + b, `${c}`, items.map((x) => x), 'z', ...rest, call({ k: 1 })]");
         let ScriptValue::List(items) = read else { panic!("no list") };
         assert_eq!(items[0], ScriptValue::Computed);
         assert_eq!(items[1], ScriptValue::Computed);
@@ -476,14 +371,14 @@ mod tests {
         ] {
             for depth in [100, 50_000] {
                 let source = format!("{}1{}", open.repeat(depth), close.repeat(depth));
-                let _ = value_at(&source, 0);
-                let _ = returned_at(&format!("return {source}"), 0);
+                read(&source);
+                let _ = returned_at(&Script::of(format!("() {{ return {source}")), 0);
             }
-            let (read, _) = value_at(&format!("{}1{}", open.repeat(4), close.repeat(4)), 0);
+            let read = read(&format!("{}1{}", open.repeat(4), close.repeat(4)));
             assert!(read != ScriptValue::Computed || open.starts_with("(()"), "{open}: {read:?}");
         }
         let shallow = format!("{}'x'{}", "()=>{return ".repeat(20), "}".repeat(20));
-        assert_eq!(value_at(&shallow, 0).0, text("x"));
+        assert_eq!(read(&shallow), text("x"));
     }
 
     #[test]
@@ -494,22 +389,23 @@ mod tests {
             "(x: number): string[] => { const y = 1; return ['a'] }",
             "function name(x) { return [ 'a' ] }",
         ] {
-            assert_eq!(value_at(source, 0).0, ScriptValue::List(vec![text("a")]), "{source}");
+            assert_eq!(read(source), ScriptValue::List(vec![text("a")]), "{source}");
         }
     }
 
     proptest! {
         #[test]
         fn any_script_is_read(source in "[a-c'\"`\\[\\]{}(),:;.=>$/* \n]{0,80}") {
-            let (_, end) = value_at(&source, 0);
-            prop_assert!(end <= source.len() + 1);
+            let script = Script::of(source);
+            let (_, end) = value_at(&script, 0);
+            prop_assert!(end <= script.tokens.len());
         }
     }
 
     #[test]
     fn deep_scripts_are_read() {
         for unit in ["[", "{a:", "(", "a(", "...", "()=>", "`${", "function("] {
-            value_at(&unit.repeat(100_000), 0);
+            read(&unit.repeat(100_000));
         }
     }
 }

@@ -8,9 +8,8 @@ use crate::layout::{Generator, below};
 use crate::link_form::{FileMove, kept_form};
 use crate::link_target::{LinkRequest, LinkSyntax, is_external, parts};
 use crate::model::{Site, Target, front_matter};
-use crate::navigation_json::{self, Value};
 use crate::navigation_script::{ENDINGS, Literal, META, NavigationScript, PlainEntry, VITEPRESS, literals};
-use crate::script_pieces::Pieces;
+use crate::script::Script;
 use crate::tree::{ChangedTree, Tree, from_config_folder};
 
 /// Reads the navigation files of this kind that a site has.
@@ -19,15 +18,9 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
     let text = |file: &str| tree.text(file);
     for file in site.files() {
         let name = file.rsplit('/').next().unwrap_or(file);
-        if matches!(name, "_meta.json" | "meta.json")
-            && let Some(text) = text(file)
-        {
-            found.extend(meta(site, file, text));
-        } else if NavigationScript::of(file) == Some(NavigationScript::Members)
-            && let Some(text) = text(file)
-        {
-            found.push(meta_script(site, file, text));
-        }
+        let is_meta =
+            matches!(name, "_meta.json" | "meta.json") || NavigationScript::of(file) == Some(NavigationScript::Members);
+        found.extend(text(file).filter(|_| is_meta).and_then(|text| meta(site, file, text)));
     }
     if site.generator() == Generator::Docusaurus {
         let sidebars = site.layout().options.docusaurus.sidebars.iter();
@@ -75,56 +68,34 @@ fn sibling(site: &Site, base: &str, name: &str) -> Option<(String, EntryNaming)>
     Some((only.to_owned(), EntryNaming::Folder))
 }
 
-/// The entries of a `_meta` script: the names of the exported members, which are pages in the folder of the file.
-fn meta_script(site: &Site, file: &str, text: String) -> Contents {
-    let base = folder(file).to_owned();
-    let mut entries = Vec::new();
-    let pieces = Pieces::of(&text);
-    let members = pieces.exported_object().map(|open| pieces.members(open).0);
-    for member in members.unwrap_or_default() {
-        let Some((page, naming)) = sibling(site, &base, &text[member.name.clone()]) else { continue };
-        let is_text = text[member.value.clone()].starts_with(['"', '\'']);
-        entries.push(EditableEntry {
-            page,
-            item: Some(member.start..member.value.end),
-            value: member.name,
-            title: is_text.then_some(member.value),
-            naming,
-        });
-    }
-    Contents { file: file.to_owned(), text, base, entries, shape: Shape::Script }
-}
-
-/// The entries of a `meta.json`: the items of `pages`, or else the member names. They are pages in the folder of the
-/// file.
+/// The entries of a `meta.json` or a `_meta` script: the items of `pages` in JSON, or else the member names. They are
+/// pages in the folder of the file.
 fn meta(site: &Site, file: &str, text: String) -> Option<Contents> {
     let base = folder(file).to_owned();
-    let root = navigation_json::read(&text).ok()?;
-    let mut contents = Contents { file: file.to_owned(), text, base, entries: Vec::new(), shape: Shape::Json };
-    let page = |name: &str| sibling(site, &contents.base, name);
-    let mut entries = Vec::new();
-    if let Some(pages) = root.get("pages") {
-        for item in pages.list() {
-            if let Some((page, naming)) = item.text().and_then(page) {
-                let value = item.span.start + 1..item.span.end - 1;
-                entries.push(EditableEntry { page, value, item: Some(item.span.clone()), title: None, naming });
-            }
+    let script = Script::of(&*text);
+    let shape = if file.ends_with(".json") { Shape::Json } else { Shape::Script };
+    let open = if shape == Shape::Json { 0 } else { script.exported_object()? };
+    let members = script.members(open).0;
+    let pages = members.iter().find(|member| shape == Shape::Json && &text[member.name.clone()] == "pages");
+    let named = match pages {
+        Some(pages) => {
+            let items = script.items(pages.first).filter_map(|item| script.inner(item));
+            items.map(|name| (name.clone(), name.start - 1..name.end + 1, None)).collect()
         }
-    } else if let Value::Object(members) = &root.value {
-        let mut at = root.span.start;
-        for (name, value) in members {
-            let key = format!("\"{name}\"");
-            let start = contents.text[at..value.span.start].find(&key).map(|found| at + found);
-            at = value.span.end;
-            if let (Some(start), Some((page, naming))) = (start, page(name)) {
-                let inner = start + 1..start + key.len() - 1;
-                let title = value.text().map(|_| value.span.clone());
-                entries.push(EditableEntry { page, value: inner, item: Some(start..value.span.end), title, naming });
-            }
-        }
-    }
-    contents.entries = entries;
-    Some(contents)
+        None => members
+            .into_iter()
+            .map(|member| {
+                let title = text[member.value.clone()].starts_with(['"', '\'']).then_some(member.value.clone());
+                (member.name, member.start..member.value.end, title)
+            })
+            .collect::<Vec<_>>(),
+    };
+    let entries = named.into_iter().filter_map(|(value, item, title)| {
+        let (page, naming) = sibling(site, &base, &text[value.clone()])?;
+        Some(EditableEntry { page, value, item: Some(item), title, naming })
+    });
+    let entries = entries.collect();
+    Some(Contents { file: file.to_owned(), text, base, entries, shape })
 }
 
 /// The entries that name pages by id: array items and `id` values.
@@ -183,7 +154,7 @@ fn named_in_fields(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
 
 /// The entries that name pages by link: `link` and `slug` values, and array items.
 fn linked(site: &Site, file: &str, text: &str) -> Vec<EditableEntry> {
-    entries(NavigationScript::Configuration, text, EntryNaming::Link, |pieces, literal| {
+    entries(NavigationScript::Configuration, text, EntryNaming::Link, |script, literal| {
         let Literal { value, member, list, .. } = literal;
         let written = &text[value.clone()];
         // A slug or an array item is an address without a leading slash. A single word may have another meaning, except
@@ -194,7 +165,7 @@ fn linked(site: &Site, file: &str, text: &str) -> Vec<EditableEntry> {
             Some(member) if !["link", "slug"].contains(member) => None,
             _ if is_starlight && is_named => starlight::page_of_entry(site, written).map(str::to_owned),
             Some("link") => {
-                let link = based(group_base(pieces, literal), written);
+                let link = based(group_base(script, literal), written);
                 match site.resolve(file, &link) {
                     Target::Page { file, anchor: None } if link.starts_with('/') => Some(file),
                     _ => None,
@@ -206,17 +177,17 @@ fn linked(site: &Site, file: &str, text: &str) -> Vec<EditableEntry> {
 }
 
 /// The `base` of the innermost group of a VitePress sidebar that contains a link, or of the item itself.
-fn group_base<'t>(pieces: &Pieces<'t>, literal: &Literal<'_>) -> &'t str {
+fn group_base<'t>(script: &'t Script, literal: &Literal<'_>) -> &'t str {
     let mut around = literal.within;
     while let Some(open) = around {
-        let members = pieces.members(open).0;
-        let named = |name: &str| members.iter().find(|member| &pieces.text[member.name.clone()] == name);
+        let members = script.members(open).0;
+        let named = |name: &str| members.iter().find(|member| &script.text[member.name.clone()] == name);
         // The site configuration has a `base` as well, which is not meant here.
         let is_item = named("items").or(named("link")).is_some();
-        if let Some(base) = named("base").filter(|_| is_item).and_then(|base| pieces.inner(base.first)) {
-            return &pieces.text[base];
+        if let Some(base) = named("base").filter(|_| is_item).and_then(|base| script.inner(base.first)) {
+            return &script.text[base];
         }
-        around = pieces.all[open].within;
+        around = script.tokens[open].within;
     }
     ""
 }
@@ -235,12 +206,12 @@ fn entries(
     kind: NavigationScript,
     text: &str,
     naming: EntryNaming,
-    page: impl Fn(&Pieces<'_>, &Literal<'_>) -> Option<String>,
+    page: impl Fn(&Script, &Literal<'_>) -> Option<String>,
 ) -> Vec<EditableEntry> {
-    let pieces = Pieces::of(text);
-    let named = literals(&pieces).into_iter().filter_map(|literal| Some((page(&pieces, &literal)?, literal)));
+    let script = Script::of(text);
+    let named = literals(&script).into_iter().filter_map(|literal| Some((page(&script, &literal)?, literal)));
     let entry = |(page, literal): (String, Literal<'_>)| {
-        let around = literal.within.and_then(|open| PlainEntry::at(&pieces, open));
+        let around = literal.within.and_then(|open| PlainEntry::at(&script, open));
         let own = (literal.member.is_none() && kind.names(&literal))
             .then_some(literal.value.start - 1..literal.value.end + 1);
         let item = around.as_ref().map(|entry| entry.range.clone()).or(own);
@@ -280,9 +251,10 @@ fn named_by_configuration(tree: &dyn Tree, site: &Site, page: &str, file: &str, 
         }
         _ => false,
     };
-    let literals = literals(&Pieces::of(text)).into_iter();
-    let naming =
-        literals.filter(|literal| literal.member.is_some_and(|member| names(&text[literal.value.clone()], member)));
+    let script = Script::of(text);
+    let naming = literals(&script)
+        .into_iter()
+        .filter(|literal| literal.member.is_some_and(|member| names(&text[literal.value.clone()], member)));
     let message = |at: usize| format!("{file}:{} names it, and is yours to change", line_of(text, at));
     naming.map(|literal| message(literal.value.start)).collect()
 }
@@ -292,8 +264,8 @@ fn named_by_configuration(tree: &dyn Tree, site: &Site, page: &str, file: &str, 
 fn named_by_all_metas(site: &Site, page: &str, file: &str, text: &str) -> Vec<String> {
     let last = site.address(page).and_then(|address| address.rsplit('/').next()).unwrap_or_default();
     let is_index = stem(page).is_some_and(|stem| stem.rsplit('/').next() == Some("index"));
-    let pieces = Pieces::of(text);
-    let names = pieces.names().filter(|name| {
+    let script = Script::of(text);
+    let names = script.named().map(|(_, name)| name).filter(|name| {
         let written = &text[name.clone()];
         (written == last && !last.is_empty()) || (is_index && written == "index")
     });
@@ -326,9 +298,9 @@ pub(super) fn link_of_entry(
     entry: &EditableEntry,
     to: &str,
 ) -> Option<String> {
-    let pieces = Pieces::of(&contents.text);
-    let literal = literals(&pieces).into_iter().find(|literal| literal.value == entry.value)?;
-    let base = if literal.member == Some("link") { group_base(&pieces, &literal) } else { "" };
+    let script = Script::of(&*contents.text);
+    let literal = literals(&script).into_iter().find(|literal| literal.value == entry.value)?;
+    let base = if literal.member == Some("link") { group_base(&script, &literal) } else { "" };
     let written = &contents.text[entry.value.clone()];
     let link = link(tree, site, &contents.file, &entry.page, to, &based(base, written))?;
     if base.is_empty() {

@@ -4,7 +4,6 @@ use proptest::prelude::*;
 use regex::Regex;
 
 use super::*;
-use crate::script_pieces::QUOTED;
 
 const SIDEBARS: &str = "// @ts-check\nmodule.exports = {\n  docs: [\n    'intro', // the first\n    { type: 'category', label: 'Guides', items: ['a', 'b'] },\n    { type: 'doc', id: 'c' },\n  ],\n  api: require('./api')['list'],\n};\n";
 
@@ -102,6 +101,9 @@ fn nothing_else_may_differ() {
     }
 }
 
+/// Comments, templates and string literals.
+static QUOTED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"(?s)//[^\n]*|/\*.*?\*/|`(?:\\.|[^`\\])*`|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"#));
 /// An object of string literals only, after each literal was replaced by one quote.
 static ENTRY: LazyLock<Regex> = LazyLock::new(|| pattern(r"\{\s*(?:(?:\w+|')\s*:\s*'\s*(?:,\s*)?)+\}"));
 /// A member whose value is a string literal.

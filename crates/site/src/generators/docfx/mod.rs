@@ -11,6 +11,7 @@ use super::{Facts, Root, RootOptions, Rules};
 use crate::glob::{Globs, Letters};
 use crate::layout::{Generator, Layout, below};
 use crate::paths::{index_path, path_of_url};
+use crate::script::Script;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_config_folder, joined_in};
 use crate::version_names::VersionName;
@@ -127,7 +128,7 @@ impl Rules for Docfx {
 /// mark.
 fn read(tree: &dyn Tree, home: &str, file: &str, text: &str) -> Option<Layout> {
     let text = text.trim_start_matches('\u{feff}');
-    let (config, _) = value_at(text, 0);
+    let (config, _) = value_at(&Script::of(text), 0);
     let build = config.get("build")?;
     let items = |name: &str| build.get(name).map(|value| items(tree, home, file, value)).unwrap_or_default();
     let content = Arc::new(Content { items: items("content") });

@@ -469,7 +469,7 @@ impl ConfigReader<'_> {
         let file = configured_path.and_then(|path| joined_in(self.tree.root(), self.home, &path));
         let stem = file.clone().unwrap_or_else(|| from_config_folder(self.tree, self.home, "sidebars"));
         let endings = SCRIPT_EXTENSIONS.iter().chain(&["json"]).map(|ending| format!("{stem}.{ending}"));
-        file.into_iter().chain(endings).find(|file| self.modules.text(file).is_some())
+        file.into_iter().chain(endings).find(|file| self.modules.script(file).is_some())
     }
 
     /// Files that are no pages: those of the option `exclude`, or the default ones.

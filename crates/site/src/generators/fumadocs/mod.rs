@@ -13,6 +13,7 @@ use super::{Facts, LinkRules, Root, Rules};
 use crate::layout::{Generator, Layout, below};
 use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink, has_page_ending};
 use crate::model::{Site, Target};
+use crate::script::Script;
 use crate::tree::{Tree, from_config_folder, joined_in};
 
 /// Whether a file of the application configures where pages are served or how their links resolve, judged by its path.
@@ -50,7 +51,7 @@ impl Rules for Fumadocs {
         let scripts = loader_files(tree, home);
         let mut collections = HashMap::new();
         for script in std::iter::once(&file).chain(&scripts) {
-            collections.extend(collections_in(&modules.text(script).unwrap_or_default()));
+            collections.extend(modules.script(script).iter().flat_map(|script| collections_in(script)));
         }
         let mut loaders: Vec<Loader> = Vec::new();
         for script in &scripts {
@@ -187,14 +188,14 @@ fn loader_files(tree: &dyn Tree, home: &str) -> Vec<String> {
 }
 
 /// The collections that a script defines: name and folder.
-fn collections_in(text: &str) -> Vec<(String, String)> {
-    regex!(DEFINED, r"\b(?:const|let)\s+(\w+)\s*=\s*(define(?:Docs|Collections))\s*(?:<[^>]*>\s*)?\(");
-    let defined = DEFINED.captures_iter(text).filter_map(|found| {
-        let call = found.get(2)?;
-        let ScriptValue::Call(_, arguments) = value_at(text, call.start()).0 else { return None };
+fn collections_in(script: &Script) -> Vec<(String, String)> {
+    let defined = script.definitions().filter_map(|(name, at)| {
+        let function = script.tokens.get(at).map(|_| script.words(at))?;
+        ["defineDocs", "defineCollections"].contains(&function).then_some(())?;
+        let ScriptValue::Call(_, arguments) = value_at(script, at).0 else { return None };
         let folder = arguments.first().and_then(|options| options.text_of("dir").map(str::to_owned));
-        let folder = folder.or_else(|| (call.as_str() == "defineDocs").then(|| "content/docs".to_owned()))?;
-        Some((found[1].to_owned(), folder))
+        let folder = folder.or_else(|| (function == "defineDocs").then(|| "content/docs".to_owned()))?;
+        Some((name.to_owned(), folder))
     });
     defined.collect()
 }
@@ -202,14 +203,12 @@ fn collections_in(text: &str) -> Vec<(String, String)> {
 /// The calls of `loader` in a script.
 fn loaders_in(modules: &mut Modules<'_>, file: &str, collections: &HashMap<String, String>) -> Vec<Loader> {
     regex!(SOURCE, r"\b(\w+)\.toFumadocsSource\(|\b(?:toFumadocsSource|createMDXSource)\(\s*(\w+)|\b(\w*[sS]ource)\(");
-    let text = modules.text(file).unwrap_or_default();
-    let calls = text.match_indices("loader(").map(|(at, _)| at);
-    let calls: Vec<usize> =
-        calls.filter(|at| !text[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '.')).collect();
+    let Some(script) = modules.script(file) else { return Vec::new() };
     let mut loaders = Vec::new();
-    for at in calls {
-        let (script, end) = value_at(&text, at);
-        let ScriptValue::Call(_, arguments) = script else { continue };
+    for at in script.calls("loader") {
+        let (call, end) = value_at(&script, at);
+        let ScriptValue::Call(_, arguments) = call else { continue };
+        let inside = script.tokens[at + 1].range.end..script.tokens[end - 1].range.end;
         let Some(options) = arguments.into_iter().rfind(|argument| matches!(argument, ScriptValue::Object(_))) else {
             continue;
         };
@@ -220,7 +219,7 @@ fn loaders_in(modules: &mut Modules<'_>, file: &str, collections: &HashMap<Strin
             is_computed: ["url", "slugs"].iter().any(|name| options.get(name).is_some()),
             languages: options.get("i18n").map(|languages| modules.resolve_names(languages.clone(), file)),
         };
-        for found in SOURCE.captures_iter(&text[at + "loader(".len()..end]) {
+        for found in SOURCE.captures_iter(&script.text[inside]) {
             let name = found.get(1).or_else(|| found.get(2)).map_or("", |name| name.as_str());
             match collections.get(name) {
                 Some(folder) => loader.folders.push(folder.clone()),

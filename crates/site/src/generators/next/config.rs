@@ -1,13 +1,12 @@
 //! Reads what the configuration and the routes of a Next.js application say about its URLs.
 
-use docent_markdown::regex;
-
 use super::is_group;
 use crate::generators::modules::Modules;
 use crate::generators::script::{ScriptValue, returned_at, value_at};
 use crate::layout::{Layout, below};
 use crate::model::{Site, redirects};
 use crate::paths::path_in;
+use crate::script::Script;
 use crate::tree::{Tree, from_config_folder};
 
 /// Settings of a Next.js application that its URLs depend on.
@@ -66,11 +65,12 @@ pub(crate) fn configuration(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> b
 
 /// Adds the literal settings in `next.config.*` to a layout.
 pub(crate) fn read(tree: &dyn Tree, file: &str, text: &str, has: &dyn Fn(&str) -> bool, layout: &mut Layout) {
-    let text_without_whitespace: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    layout.options.next.trailing_slash = text_without_whitespace.contains("trailingSlash:true");
+    let script = Script::of(text);
+    layout.options.next.trailing_slash =
+        script.named().any(|(at, name)| &text[name] == "trailingSlash" && script.is(at + 2, "true"));
     let mut modules = Modules::new(tree, has);
-    for item in
-        returned_items(&mut modules, file, text, "redirects").unwrap_or_else(|| mark_computed(&mut layout.options.next))
+    for item in returned_items(&mut modules, file, &script, "redirects")
+        .unwrap_or_else(|| mark_computed(&mut layout.options.next))
     {
         match (item.text_of("source"), item.text_of("destination")) {
             (Some(source), Some(to)) if applies_unconditionally(&item) => {
@@ -80,8 +80,8 @@ pub(crate) fn read(tree: &dyn Tree, file: &str, text: &str, has: &dyn Fn(&str) -
             _ => layout.options.next.has_computed_routes = true,
         }
     }
-    for item in
-        returned_items(&mut modules, file, text, "rewrites").unwrap_or_else(|| mark_computed(&mut layout.options.next))
+    for item in returned_items(&mut modules, file, &script, "rewrites")
+        .unwrap_or_else(|| mark_computed(&mut layout.options.next))
     {
         match item.text_of("source") {
             Some(source) => {
@@ -99,22 +99,16 @@ fn mark_computed(settings: &mut NextSettings) -> Vec<ScriptValue> {
 }
 
 /// The list that a function of the configuration returns; `None` when it is computed.
-fn returned_items(modules: &mut Modules<'_>, file: &str, text: &str, name: &str) -> Option<Vec<ScriptValue>> {
-    regex!(
-        FUNCTION,
-        r"\b(redirects|rewrites)\s*(?::\s*(?:async\s*)?(?:function\s*)?)?\(\s*\)\s*(?:=>\s*)?(\(\s*\{|\(?\s*\[|\{)"
-    );
-    if !text.contains(name) {
+fn returned_items(modules: &mut Modules<'_>, file: &str, script: &Script, name: &str) -> Option<Vec<ScriptValue>> {
+    let mut named = (0..script.tokens.len()).filter(|at| script.is(*at, name));
+    if !script.text.contains(name) {
         return Some(Vec::new());
     }
-    let found = FUNCTION.captures_iter(text).find(|found| &found[1] == name)?;
-    let start = found.get(2)?;
-    // Braces without parentheses are the body of a function.
-    let script = match start.as_str() {
-        "{" => returned_at(text, start.end())?.0,
-        _ => value_at(text, start.end() - 1).0,
-    };
-    let lists = match modules.resolve_names(script, file) {
+    let value = named.find_map(|at| match script.is(at + 1, ":") {
+        true => Some(value_at(script, at + 2).0),
+        false => script.is(at + 1, "(").then(|| returned_at(script, at + 1)).flatten(),
+    });
+    let lists = match modules.resolve_names(value?, file) {
         ScriptValue::List(items) => vec![ScriptValue::List(items)],
         // Rewrites may be an object of lists, one for each phase in which they apply (such as `beforeFiles`).
         ScriptValue::Object(members) => members.into_iter().map(|(_, list)| list).collect(),

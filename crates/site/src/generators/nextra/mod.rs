@@ -12,6 +12,7 @@ use crate::layout::{Generator, Layout, below};
 use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink, has_page_ending};
 use crate::model::{Site, Target};
 use crate::paths::index_path;
+use crate::script::Script;
 use crate::tree::{Tree, from_config_folder};
 
 pub(super) struct Nextra;
@@ -119,7 +120,9 @@ impl LinkRules for Nextra {
 
 /// The configured languages, the default one first, and the default language.
 fn languages(text: &str) -> (Vec<String>, String) {
-    let options = text.find("i18n:").map(|at| value_at(text, at + "i18n:".len()).0);
+    let script = Script::of(text);
+    let options =
+        script.named().find(|(_, name)| &text[name.clone()] == "i18n").map(|(at, _)| value_at(&script, at + 2).0);
     let list = options.as_ref().and_then(|options| options.get("locales")).map(ScriptValue::list).unwrap_or_default();
     let names: Vec<&str> = list.iter().filter_map(ScriptValue::text).collect();
     let default = options.as_ref().and_then(|options| options.text_of("defaultLocale"));

@@ -67,7 +67,7 @@ const SCRIPTS: [Host; 9] = [
 ];
 
 /// Values of scripts that enclose each other.
-const NESTS: [(&str, &str); 19] = [
+const NESTS: [(&str, &str); 25] = [
     ("()=>{return ", "}"),
     ("function f(){return ", "}"),
     ("(", ")"),
@@ -86,11 +86,31 @@ const NESTS: [(&str, &str); 19] = [
     ("a<b>(", ")"),
     ("(()=>{return ", "})()"),
     ("a?", ""),
+    ("`${[", "]}`"),
+    ("{/'/:", "}"),
+    ("<a>", "</a>"),
+    ("[/[", ""),
+    ("`'${\"/*", ""),
+    ("([{", ""),
     ("{type:'category',items:[", "]}"),
 ];
 
-const ITEMS: [&str; 8] =
-    ["'a',", "'p#',", "{type:'doc',id:'a'},", "{text:'a',link:'/a'},", "a#,", "{p#:'a'},", "...a#,", "/* a */"];
+const ITEMS: [&str; 14] = [
+    "'a',",
+    "'p#',",
+    "{type:'doc',id:'a'},",
+    "{text:'a',link:'/a'},",
+    "a#,",
+    "{p#:'a'},",
+    "...a#,",
+    "/* a */",
+    "/a'[/]/,",
+    "`a${'`'}`,",
+    "a as B<C, D>,",
+    "const a# = 'a'\n",
+    "function a#() { return 'a' }\n",
+    ")",
+];
 
 /// Sites that are configured by scripts.
 pub(super) fn javascript() -> Vec<Family> {

@@ -93,7 +93,7 @@ const MARKDOWN: [&str; 84] = [
     "/// html\n",
 ];
 
-const MARKDOWN_PAIRS: [(&str, &str); 16] = [
+const MARKDOWN_PAIRS: [(&str, &str); 17] = [
     ("[", "]"),
     ("[", "](b)"),
     ("![", "](b)"),
@@ -101,6 +101,7 @@ const MARKDOWN_PAIRS: [(&str, &str); 16] = [
     ("{", "}"),
     ("{[", "]}"),
     ("{`${", "}`}"),
+    ("{/[/ + '", "'}"),
     ("<A>", "</A>"),
     ("<A b={", "}/>"),
     ("<div>\n", "</div>\n"),
