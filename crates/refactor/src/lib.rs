@@ -10,7 +10,6 @@ mod descriptions;
 mod edit;
 mod field;
 mod fix_links;
-mod json;
 mod move_page;
 mod navigation;
 mod nearest;

@@ -8,12 +8,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use docent_markdown::{FieldValue, Format, Page, each_line, is_markdown, line_of, parse, regex, text_of};
-use docent_site::{LinkSyntax, Site, SiteData, Target, Tree, any_of, is_external, retargeted_link};
+use docent_site::{LinkSyntax, Site, SiteData, Target, Tree, any_of, is_external, read_json, retargeted_link};
 use regex::bytes::Regex;
 
 use super::edit::{Change, TextEdit, apply, in_order};
 use super::field::{self, FieldContent};
-use super::json;
 use super::occurrences::occurrences;
 use super::protected_ranges::{Links, addresses, is_address_itself, is_identifier, overlaps, protected_ranges};
 use super::selection::Selection;
@@ -386,16 +385,15 @@ impl Work<'_> {
 
     fn json(&self, file: &str, bytes: &[u8], result: &mut Outcome) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
-        let is_label = |string: &json::JsonString| {
-            string.member.as_deref().is_some_and(|member| LABELS.contains(&member)) && !is_external(&string.value)
-        };
+        let Ok(json) = read_json(text) else { return };
         let mut edits = Vec::new();
-        for string in json::values(text) {
-            let after = self.replaced(&string.value);
-            let is_replaceable = is_label(&string)
-                || (self.links == Links::Change && !self.breaks_navigation(file, &string.value, &after));
-            if after != string.value && is_replaceable {
-                edits.push(TextEdit::new(string.span, json::quoted(&after)));
+        for (member, json, string) in json.strings() {
+            let after = self.replaced(string);
+            let is_label = member.is_some_and(|member| LABELS.contains(&member)) && !is_external(string);
+            let is_replaceable =
+                is_label || (self.links == Links::Change && !self.breaks_navigation(file, string, &after));
+            if after != string && is_replaceable {
+                edits.push(TextEdit::new(json.span.clone(), serde_json::Value::from(after).to_string()));
             }
         }
         result.add(file, edits);

@@ -82,7 +82,7 @@ pub use link_target::{
 pub use model::{Site, Target};
 pub use navigation::{Navigation, NavigationEntry, PageList, Redirect};
 pub use navigation_edit::{NavigationEdits, NavigationFiles, NavigationPlace};
-pub use navigation_json::{Json, Value};
+pub use navigation_json::{Json, Value, read as read_json};
 pub use navigation_merge::{NavigationMerge, merge_navigation};
 pub use navigation_script::NavigationScript;
 pub use openapi::is_api_description;

@@ -4,6 +4,9 @@
 use std::ops::Range;
 
 use docent_markdown::Depth;
+use docent_markdown::script::TokenKind;
+
+use crate::script::Script;
 
 /// Maximum nesting depth; a deeper file is rejected.
 pub(crate) const MAX_DEPTH: usize = 64;
@@ -47,118 +50,100 @@ impl Json {
             _ => &[],
         }
     }
+
+    /// The strings inside, in order: each with the name of the member that has it or that has the list around it.
+    pub fn strings(&self) -> Vec<(Option<&str>, &Self, &str)> {
+        fn collect<'j>(json: &'j Json, member: Option<&'j str>, found: &mut Vec<(Option<&'j str>, &'j Json, &'j str)>) {
+            match &json.value {
+                Value::Text(text) => found.push((member, json, text)),
+                Value::Other(_) => {}
+                Value::List(items) => items.iter().for_each(|item| collect(item, member, found)),
+                Value::Object(members) => members.iter().for_each(|(name, json)| collect(json, Some(name), found)),
+            }
+        }
+        let mut found = Vec::new();
+        collect(self, None, &mut found);
+        found
+    }
 }
 
 /// Parses a file; the error is the byte offset at which parsing failed.
-pub(crate) fn read(text: &str) -> Result<Json, usize> {
-    let mut reader = Reader { text, at: 0 };
-    reader.at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let value = reader.value(Depth::of(MAX_DEPTH)).ok_or(reader.at)?;
-    reader.skip_space();
-    if reader.at < text.len() { Err(reader.at) } else { Ok(value) }
+pub fn read(text: &str) -> Result<Json, usize> {
+    let script = Script::of(text);
+    let mut reader = Reader { script: &script, at: 0 };
+    match reader.value(Depth::of(MAX_DEPTH)).filter(|_| reader.at == script.tokens.len()) {
+        Some(json) => Ok(json),
+        None => Err(script.tokens.get(reader.at).map_or(text.len(), |token| token.range.start)),
+    }
 }
 
-struct Reader<'t> {
-    text: &'t str,
+struct Reader<'s> {
+    script: &'s Script,
+    /// The index of the next token.
     at: usize,
 }
 
 impl Reader<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn eat(&mut self, wanted: u8) -> bool {
-        let found = self.peek() == Some(wanted);
+    fn consume(&mut self, words: &str) -> bool {
+        let found = self.script.is(self.at, words);
         self.at += usize::from(found);
         found
     }
 
-    fn skip_space(&mut self) {
-        loop {
-            let rest = &self.text[self.at..];
-            let after = rest.trim_start_matches([' ', '\t', '\r', '\n']);
-            self.at += rest.len() - after.len();
-            let length = if after.starts_with("//") {
-                after.find('\n').unwrap_or(after.len())
-            } else if after.starts_with("/*") {
-                after.find("*/").map_or(after.len(), |length| length + 2)
-            } else {
-                return;
-            };
-            self.at += length;
-        }
-    }
-
     fn value(&mut self, depth: Depth) -> Option<Json> {
-        self.skip_space();
-        let start = self.at;
-        let value = match self.peek()? {
-            b'"' => Value::Text(self.string()?),
-            b'[' => {
-                let depth = depth.inside()?;
-                self.at += 1;
-                let mut items = Vec::new();
-                loop {
-                    self.skip_space();
-                    if self.eat(b']') {
-                        break Value::List(items);
-                    }
-                    items.push(self.value(depth)?);
-                    self.comma(b']')?;
-                }
+        let start = self.script.tokens.get(self.at)?.range.start;
+        let value = match self.script.kind(self.at)? {
+            TokenKind::Text => Value::Text(self.string()?),
+            TokenKind::Open if self.script.is(self.at, "[") => {
+                Value::List(self.items("]", depth, |reader, depth| reader.value(depth))?)
             }
-            b'{' => {
-                let depth = depth.inside()?;
-                self.at += 1;
-                let mut members = Vec::new();
-                loop {
-                    self.skip_space();
-                    if self.eat(b'}') {
-                        break Value::Object(members);
-                    }
-                    let name = self.string()?;
-                    self.skip_space();
-                    self.eat(b':').then_some(())?;
-                    members.push((name, self.value(depth)?));
-                    self.comma(b'}')?;
-                }
+            TokenKind::Open if self.script.is(self.at, "{") => {
+                Value::Object(self.items("}", depth, |reader, depth| {
+                    let name = reader.string()?;
+                    reader.consume(":").then_some(())?;
+                    Some((name, reader.value(depth)?))
+                })?)
             }
             _ => {
-                let rest = &self.text[start..];
-                let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "+-.".contains(c))).unwrap_or(rest.len());
-                (end > 0).then_some(())?;
-                self.at += end;
-                Value::Other(rest[..end].to_owned())
+                let is_of_literal = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+                let mut end = start;
+                while let Some(token) = self.script.tokens.get(self.at)
+                    && token.range.start == end
+                    && self.script.words(self.at).chars().all(is_of_literal)
+                {
+                    end = token.range.end;
+                    self.at += 1;
+                }
+                (end > start).then_some(())?;
+                Value::Other(self.script.text[start..end].to_owned())
             }
         };
-        Some(Json { span: start..self.at, value, file: 0 })
+        Some(Json { span: start..self.script.tokens[self.at - 1].range.end, value, file: 0 })
     }
 
-    fn comma(&mut self, close: u8) -> Option<()> {
-        self.skip_space();
-        (self.eat(b',') || self.peek() == Some(close)).then_some(())
+    fn items<T>(&mut self, close: &str, depth: Depth, item: impl Fn(&mut Self, Depth) -> Option<T>) -> Option<Vec<T>> {
+        let depth = depth.inside()?;
+        self.at += 1;
+        let mut items = Vec::new();
+        while !self.consume(close) {
+            items.push(item(self, depth)?);
+            (self.consume(",") || self.script.is(self.at, close)).then_some(())?;
+        }
+        Some(items)
     }
 
     fn string(&mut self) -> Option<String> {
-        let start = self.at;
-        (self.peek() == Some(b'"')).then_some(())?;
-        let mut end = start + 1;
-        loop {
-            match self.text.as_bytes().get(end)? {
-                b'\\' => end += 2,
-                b'"' => break,
-                _ => end += 1,
-            }
-        }
-        let read = serde_json::from_str(&self.text[start..=end]).ok()?;
-        self.at = end + 1;
-        Some(read)
+        let text =
+            self.script.tokens.get(self.at).and_then(|_| serde_json::from_str(self.script.words(self.at)).ok())?;
+        self.at += 1;
+        Some(text)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -177,5 +162,27 @@ mod tests {
             assert_eq!(read(text), Err(at), "{text}");
         }
         assert!(read(&"[".repeat(1_000_000)).is_err());
+    }
+
+    #[test]
+    fn strings_are_found_with_the_member_they_belong_to() {
+        let text = r#"{"a": "x", "b": ["y", {"c": "z\"\u00e9"}, "w"], "d": {"e": 1, "f": "v"}}"#;
+        let json = read(text).expect("json");
+        let found: Vec<_> = json.strings().into_iter().map(|(member, _, text)| (member.unwrap_or(""), text)).collect();
+        assert_eq!(found, [("a", "x"), ("b", "y"), ("c", "z\"é"), ("b", "w"), ("f", "v")]);
+        assert_eq!(&text[json.strings()[0].1.span.clone()], "\"x\"");
+    }
+
+    proptest! {
+        #[test]
+        fn json_is_read_as_by_others(text in "(\\[|\\]|[{},:\"1e+.é -]|\"a\":|true|/\\*|\\PC){0,30}") {
+            let json = read(&text);
+            if let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) {
+                prop_assert_eq!(json.as_ref().map(|json| json.list().len()), Ok(value.as_array().map_or(0, Vec::len)));
+            }
+            for (_, string, _) in json.iter().flat_map(Json::strings) {
+                prop_assert!(text[string.span.clone()].starts_with('"'));
+            }
+        }
     }
 }
