@@ -22,7 +22,7 @@ mod nextra;
 mod plain;
 pub(crate) mod redirects;
 pub(crate) mod roots;
-mod script;
+mod script_value;
 pub(crate) mod sphinx;
 pub(crate) mod starlight;
 pub(crate) mod vitepress;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use docent_markdown::{Depth, folder, text_of};
 
 use super::HasFile;
-use super::script::{ScriptValue, value_at};
+use super::script_value::{ScriptValue, value_at};
 use crate::script::Script;
 use crate::tree::{Tree, from_config_folder};
 

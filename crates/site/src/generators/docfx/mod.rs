@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use docent_markdown::{AnchorStyle, FrontMatter, folder, joined, regex};
 
-use super::script::{ScriptValue, value_at};
+use super::script_value::{ScriptValue, value_at};
 use super::{Facts, Root, RootOptions, Rules};
 use crate::glob::{Globs, Letters};
 use crate::layout::{Generator, Layout, below};

@@ -10,7 +10,7 @@ use docent_markdown::{AnchorStyle, Depth, FrontMatter};
 pub(crate) use self::addresses::{id, without_number};
 use super::modules::{Modules, SCRIPT_EXTENSIONS, find_script, is_script};
 use super::roots::id_key;
-use super::script::ScriptValue;
+use super::script_value::ScriptValue;
 use super::vitepress::unwrapped;
 use super::yaml::{self, Yaml};
 use super::{Facts, Root, RootKind, RootOptions, Rules};

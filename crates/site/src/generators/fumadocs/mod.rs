@@ -8,7 +8,7 @@ use docent_markdown::{AnchorStyle, FrontMatter, is_markdown_page, regex};
 use super::modules::{Modules, SCRIPT_EXTENSIONS, find_script, is_script};
 use super::next::config::Languages;
 use super::next::{self, config};
-use super::script::{ScriptValue, value_at};
+use super::script_value::{ScriptValue, value_at};
 use super::{Facts, LinkRules, Root, Rules};
 use crate::layout::{Generator, Layout, below};
 use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink, has_page_ending};

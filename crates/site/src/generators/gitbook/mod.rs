@@ -8,7 +8,7 @@ use docent_markdown::{ActiveTokens, AnchorStyle, FrontMatter, joined};
 
 use super::mdbook::{chapters, links_of_summary};
 use super::modules::Modules;
-use super::script::ScriptValue;
+use super::script_value::ScriptValue;
 use super::yaml::Yaml;
 use super::{Facts, Root, Rules};
 use crate::glob::Globs;

@@ -2,7 +2,7 @@
 
 use super::is_group;
 use crate::generators::modules::Modules;
-use crate::generators::script::{ScriptValue, returned_at, value_at};
+use crate::generators::script_value::{ScriptValue, returned_at, value_at};
 use crate::layout::{Layout, below};
 use crate::model::{Site, redirects};
 use crate::paths::path_in;

@@ -5,7 +5,7 @@ use docent_markdown::{AnchorStyle, FrontMatter, stem};
 use super::modules::{Modules, is_script};
 use super::next::config::Languages;
 use super::next::{self, config};
-use super::script::{ScriptValue, value_at};
+use super::script_value::{ScriptValue, value_at};
 use super::{Facts, LinkRules, Root, Rules};
 use crate::glob::Globs;
 use crate::layout::{Generator, Layout, below};

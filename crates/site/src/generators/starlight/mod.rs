@@ -8,7 +8,7 @@ mod links;
 use docent_markdown::{AnchorStyle, Depth, FrontMatter, slug, stem};
 
 use super::modules::{Modules, SCRIPT_EXTENSIONS, find_script, is_script};
-use super::script::ScriptValue;
+use super::script_value::ScriptValue;
 use super::vitepress::{site_path_of, unwrapped};
 use super::{Facts, HasFile, Root, RootKind, Rules};
 use crate::groups::{self, Groups};

@@ -8,7 +8,7 @@ mod links;
 use docent_markdown::{ActiveTokens, AnchorStyle, Depth, FrontMatter, regex, stem};
 
 use super::modules::{Modules, SCRIPT_EXTENSIONS, is_script};
-use super::script::ScriptValue;
+use super::script_value::ScriptValue;
 use super::{Facts, Root, Rules, excluded};
 use crate::glob::Globs;
 use crate::groups::{self, Groups};
