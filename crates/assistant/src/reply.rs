@@ -80,7 +80,7 @@ pub(crate) fn events(
         // The question is stored while the model answers. Only the end of the reply waits for it.
         let stored = writing.store(reply.dialogue.asked());
         if let Some(text) = reply.own_words() {
-            for event in reply.say_own(text) {
+            for event in reply.say_own(&text) {
                 yield event;
             }
             let usage = reply.count_step();
@@ -223,8 +223,8 @@ impl Reply {
     }
 
     /// The events of such a reply.
-    fn say_own(&mut self, text: Arc<str>) -> Vec<StreamEvent> {
-        let mut events = self.text.say(text.to_string());
+    fn say_own(&mut self, text: &str) -> Vec<StreamEvent> {
+        let mut events = self.text.say(text.to_owned());
         events.extend(self.close(&mut Step::default()));
         self.first_word_ms = Some(self.since_asked());
         self.dialogue.turn.answered = true;
@@ -347,6 +347,12 @@ impl Reply {
         if is_mute {
             let words = without_words(end, self.text.says_unanswered());
             events.extend(self.text.say(words.to_owned()));
+            events.extend(self.close(&mut step));
+        }
+        // `builtin` names the nearest pages itself.
+        if self.text.says_unanswered() && self.text.links().is_empty() && !self.is_builtin() {
+            let nearest = self.retrieval.nearest_pages();
+            events.extend(self.text.say(nearest));
             events.extend(self.close(&mut step));
         }
         let holds = self.retrieval.may_answer() || self.retrieval.is_cited(self.text.links());

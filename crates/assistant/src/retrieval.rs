@@ -187,6 +187,19 @@ impl Retrieval {
         self.found.iter().any(|passage| passage.score >= SURE_ANSWER_SCORE)
     }
 
+    /// Links to the pages that come nearest to an answer, in a line below what was said; empty if none is near.
+    pub(crate) fn nearest_pages(&self) -> String {
+        let mut links: Vec<String> = Vec::new();
+        for passage in self.first_search_results().iter().filter(|passage| passage.score >= MIN_ANSWER_SCORE) {
+            let title: String = passage.title.chars().filter(|c| !c.is_control()).collect();
+            let title = title.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]");
+            links.push(format!("[{title}]({})", passage.href));
+        }
+        links.dedup();
+        links.truncate(SOURCES);
+        if links.is_empty() { String::new() } else { format!("\n\n{}", links.join(" · ")) }
+    }
+
     /// The pages that were sent as sources.
     pub(crate) fn cited_pages(&self) -> Vec<CitedPage> {
         self.sent.iter().map(|passage| CitedPage { title: passage.title.clone(), url: passage.href.clone() }).collect()

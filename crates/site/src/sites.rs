@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use docent_markdown::is_page;
 
-use crate::layout::Generator;
+use crate::generator::Generator;
 use crate::paths::path_in;
 
 /// Configurations that no other program has, each with its generator. A name that ends in `.` has any ending.

@@ -74,8 +74,15 @@ struct Part {
 
 /// All families among the paths of pages that are `open`. Each page is in at most one family, the outermost.
 pub(crate) fn families(paths: &[String], open: &[bool], kind: Kind) -> Vec<Family> {
-    let parts: Vec<Vec<Part>> =
-        paths.iter().zip(open).map(|(path, open)| if *open { parts(path, kind) } else { Vec::new() }).collect();
+    let refined = match kind {
+        Kind::Version => paths.iter().flat_map(|path| refined_versions(path)).collect(),
+        Kind::Language => HashSet::new(),
+    };
+    let parts: Vec<Vec<Part>> = paths
+        .iter()
+        .zip(open)
+        .map(|(path, open)| if *open { parts(path, kind, &refined) } else { Vec::new() })
+        .collect();
     let mut siblings: BTreeMap<&str, Siblings<'_>> = BTreeMap::new();
     for (page, (path, parts)) in paths.iter().zip(&parts).enumerate() {
         for part in parts {
@@ -202,8 +209,9 @@ fn is_bare(label: &str) -> bool {
     VersionName::of_folder(label).is_some_and(|name| name.is_bare)
 }
 
-/// The folders of a path that may denote a version or language, the outermost first.
-fn parts(path: &str, kind: Kind) -> Vec<Part> {
+/// The folders of a path that may denote a version or language, the outermost first. `refined` are the folders of versions
+/// that hold folders of more exact versions.
+fn parts(path: &str, kind: Kind, refined: &HashSet<&str>) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut start = 0;
     let mut archive = None;
@@ -219,7 +227,11 @@ fn parts(path: &str, kind: Kind) -> Vec<Part> {
         if is_one {
             match parts.last_mut().filter(|part| kind == Kind::Version && depth > 0 && part.end + 1 == start) {
                 // `v2/2.20`: one version in two nested folders.
-                Some(part) if is_inner(&path[part.name..part.end], name) => *part = Part { end, name: start, ..*part },
+                Some(part) if is_inner(&path[part.name..part.end], name, refined.contains(&path[..part.end])) => {
+                    *part = Part { end, name: start, ..*part };
+                }
+                // `v1/develop`: pages on developing in one version.
+                Some(part) if numbers(&path[part.name..part.end]) > 0 && numbers(name) == 0 => {}
                 _ => parts.push(Part { start: archive.unwrap_or(start), end, name: start }),
             }
         }
@@ -229,14 +241,26 @@ fn parts(path: &str, kind: Kind) -> Vec<Part> {
     parts
 }
 
-/// Whether a folder inside a version's folder refines that version: `2.20` inside `v2`, or a name without numbers such
-/// as `next`.
-fn is_inner(outer: &str, inner: &str) -> bool {
+/// Whether a folder inside a version's folder refines that version: `2.20` inside `v2`, or beside such folders a name
+/// without numbers such as `next`.
+fn is_inner(outer: &str, inner: &str, is_refined: bool) -> bool {
     let (Some(outer), Some(inner)) = (VersionName::of_folder(outer), VersionName::of_folder(inner)) else {
         return false;
     };
-    let is_moving = inner.numbers.is_empty() && inner.kind != NameKind::Kept;
-    !outer.numbers.is_empty() && (is_moving || inner.numbers.starts_with(&outer.numbers))
+    let is_moving = is_refined && inner.numbers.is_empty() && inner.kind != NameKind::Kept;
+    let is_exact = !inner.numbers.is_empty() && inner.numbers.starts_with(&outer.numbers);
+    !outer.numbers.is_empty() && (is_moving || is_exact)
+}
+
+/// The folders of versions in a path that hold a folder of a more exact version, as `v2` does in `v2/2.20/a`.
+fn refined_versions(path: &str) -> impl Iterator<Item = &str> {
+    let ends = path.match_indices('/').map(|(at, _)| at).take(MAX_DEPTH);
+    ends.filter(|end| {
+        let outer = path[..*end].rsplit('/').next().unwrap_or_default();
+        let inner = path[end + 1..].split_once('/').map_or("", |(inner, _)| inner);
+        numbers(outer) > 0 && is_inner(outer, inner, false)
+    })
+    .map(|end| &path[..end])
 }
 
 fn is_language(name: &str) -> bool {
@@ -272,9 +296,12 @@ mod tests {
 
     #[test]
     fn one_version_may_stand_in_two_folders() {
+        let refined = HashSet::from(["docs/v2"]);
         let version_parts = |path: &str| -> Vec<String> {
-            parts(path, Kind::Version).iter().map(|part| path[part.start..part.end].to_owned()).collect()
+            parts(path, Kind::Version, &refined).iter().map(|part| path[part.start..part.end].to_owned()).collect()
         };
+        assert_eq!(refined_versions("docs/v2/2.20/faq").collect::<Vec<_>>(), ["docs/v2"]);
+        assert_eq!(version_parts("v1/develop/faq"), ["v1"]);
         assert_eq!(version_parts("docs/v2/2.20/faq"), ["v2/2.20"]);
         assert_eq!(version_parts("docs/v2/_dev/faq"), ["v2/_dev"]);
         assert_eq!(version_parts("api/v1/1/2"), ["v1/1", "2"]);

@@ -111,7 +111,10 @@ async fn a_reply_is_never_empty() {
     let told = fixture.ask("How often is a failed call retried?").await;
     assert_eq!(told.text(), "Let me look.The model gave no answer. Ask again, or in other words.");
     fixture.model.replies("<!--docent:unanswered-->");
-    assert_eq!(fixture.ask("How often is a failed call retried?").await.text(), "The docs do not answer this.");
+    assert_eq!(
+        fixture.ask("How often is a failed call retried?").await.text(),
+        "The docs do not answer this.\n\n[Retries](/guides/retries)"
+    );
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use crate::query::{Query, asked};
 use crate::rank::question::Question;
 use crate::rank::ranking::{Search, ignored_links};
 use crate::rank::settings::{SHIPPED, Settings};
+use crate::rank::variants::without_versions;
 use crate::text::lexicon::Lexicon;
 use crate::vectors::similarity::Similarities;
 
@@ -56,7 +57,7 @@ impl Snapshot {
     pub fn never_mentioned(&self, question: &str) -> Vec<String> {
         let Some(searcher) = self.searcher() else { return Vec::new() };
         let lexicon = Lexicon::new(searcher, &self.fields, &self.stats);
-        let question = asked(question);
+        let (question, _) = without_versions(&asked(question), self.variants());
         let understood = Question::of(&question, None, "", &lexicon, self.synonyms());
         understood.map(|understood| understood.never_mentioned(&question)).unwrap_or_default()
     }

@@ -49,6 +49,8 @@ const APOSTROPHES: [char; 2] = ['\'', '\u{2019}'];
 /// The weight of words of an earlier question, and of what is said beside the question.
 const EARLIER: f32 = 0.4;
 pub(crate) const BESIDE: f32 = 0.2;
+/// The weight of a part of an identifier that is known as a whole.
+const PART: f32 = 0.3;
 /// Weights are rounded to multiples of 1/256, so that their sums are exact, and the same in whatever order.
 const SHARES: f32 = 256.0;
 
@@ -127,6 +129,9 @@ impl Question {
                 let open = ends_open && at == last;
                 building.add(word, open)?;
             }
+        }
+        for (whole, parts) in terms::identifiers(text) {
+            building.prefer_whole(&whole, &parts)?;
         }
         building.join_neighbours(&all)?;
         building.add_synonyms(&all, synonyms);
@@ -299,6 +304,19 @@ impl Building<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Lets the parts of an identifier that the docs have help only: what is asked for is the whole.
+    fn prefer_whole(&mut self, whole: &str, parts: &[String]) -> tantivy::Result<()> {
+        let is_known = match self.words.iter().find(|word| word.asked == whole) {
+            Some(word) => word.certainty == 1.0 && self.is_known(word)?,
+            None => false,
+        };
+        for word in self.words.iter_mut().filter(|word| is_known && parts.contains(&word.asked)) {
+            word.is_optional = true;
+            word.forms.iter_mut().for_each(|form| form.share = (form.share * PART * SHARES).round() / SHARES);
+        }
+        Ok(())
     }
 
     /// Joins two neighbouring words into a known one if either is unknown: `work space` to `workspace`.

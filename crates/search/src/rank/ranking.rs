@@ -25,7 +25,7 @@ use crate::rank::lookup::{Found, Lookup, LookupScores, documents_of};
 use crate::rank::question::{BESIDE, Question, Word};
 use crate::rank::score_accumulator::{ScoreAccumulator, rarity, sum_of};
 use crate::rank::settings::Settings;
-use crate::rank::variants::WantedVariant;
+use crate::rank::variants::{WantedVariant, without_versions};
 use crate::text::lexicon::Lexicon;
 use crate::vectors::similarity::Similarities;
 
@@ -37,8 +37,14 @@ const MOST_TITLES: usize = 20;
 /// The number of the best pages that are ranked, or twice the number of results wanted if that is more: some pages turn
 /// out to be copies.
 const MOST_RANKED: usize = 100;
+/// If a quoted phrase stands on fewer pages than this, other pages are shown, too; and by how much it counts then.
+const FEW_PAGES: usize = 3;
+const QUOTED: f32 = 2.0;
 /// An explaining section that scores less than this share of its page's best section does not explain what is asked.
 const LEAST_SAID: f32 = 0.5;
+
+/// A page with this score probably answers.
+const ANSWERS: f32 = 0.5;
 
 /// A page that may be shown.
 #[derive(Debug, Default)]
@@ -56,6 +62,8 @@ pub(crate) struct Candidate {
     /// The weight for the kind of the page and of its sections: part of the ranking, but not of how likely the page is
     /// to answer.
     kind_counts: f32,
+    /// How many of the quoted phrases it contains.
+    quotes: usize,
     /// Whether the page is among those with the most similar vectors.
     pub(crate) is_near: bool,
 }
@@ -106,7 +114,9 @@ impl<'s> Search<'s> {
         let Some(searcher) = snapshot.searcher().filter(|_| query.limit > 0) else { return Ok(None) };
         let (fields, stats) = (&snapshot.fields, &snapshot.stats);
         let lexicon = Lexicon::new(searcher, fields, stats);
-        let question = Question::of(&query.text, query.after.as_deref(), &query.beside, &lexicon, snapshot.synonyms())?;
+        let (text, versions) = without_versions(&query.text, snapshot.variants());
+        let beside = format!("{versions}{}", query.beside);
+        let question = Question::of(&text, query.after.as_deref(), &beside, &lexicon, snapshot.synonyms())?;
         let lookup = Lookup { searcher, fields, stats, settings, without };
         let asked = question.words.iter().enumerate().filter(|(_, word)| !word.is_optional);
         let asked = asked.fold(0, |bits, (at, _)| bits | 1_u32 << at);
@@ -140,7 +150,9 @@ impl<'s> Search<'s> {
         }
         let mut ranked = candidates.found;
         self.keep_phrases(&mut ranked)?;
-        ranked.iter_mut().for_each(|candidate| candidate.score = self.score(candidate, &pages));
+        for candidate in &mut ranked {
+            candidate.score = self.score(candidate, &pages) * QUOTED.powi(candidate.quotes as i32);
+        }
         let order = |a: &Candidate, b: &Candidate| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number));
         self.keep_best_or_near(&mut ranked, order);
         for candidate in &mut ranked {
@@ -174,6 +186,12 @@ impl<'s> Search<'s> {
         ranked.iter_mut().for_each(|candidate| candidate.score *= candidate.kind_counts);
         if let Some(similarity) = similarity {
             ranked = self.fuse(ranked, similarity)?;
+        }
+        let variants = self.snapshot.variants();
+        let is_other = |page: u32| self.wanted.is_other_version(variants, variants.page(page));
+        // What only other versions have comes after any page of the wanted one that answers.
+        if ranked.first().is_some_and(|best| is_other(best.number)) {
+            ranked.sort_by_key(|candidate| candidate.answers < ANSWERS || is_other(candidate.number));
         }
         falling_scores(&mut ranked);
         Ok(ranked)
@@ -225,15 +243,24 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Keeps only the pages that contain a quoted phrase word for word, and puts their sections that contain it first.
-    /// A phrase that no page contains is ignored.
+    /// Keeps only the pages that contain a quoted phrase word for word, and puts their sections that contain it first. If
+    /// they are few and more is asked than they say, the others stay behind them. A phrase that no page contains is ignored.
     fn keep_phrases(&self, ranked: &mut Vec<Candidate>) -> tantivy::Result<()> {
+        let is_quoted = |word: &Word| {
+            let quoted: Vec<&String> = self.question.phrases.iter().flatten().flatten().collect();
+            word.forms.iter().any(|form| quoted.contains(&&form.stem))
+        };
+        let asks_more = self.question.words.iter().any(|word| !word.is_optional && !is_quoted(word));
         for phrase in &self.question.phrases {
             let holding = self.lookup.holding(phrase)?;
             let holds = |candidate: &Candidate| candidate.sections.iter().any(|(_, at)| holding.contains(at));
-            if ranked.iter().any(holds) {
-                ranked.retain(holds);
+            let count = ranked.iter().filter(|candidate| holds(candidate)).count();
+            if count > 0 {
+                if count >= FEW_PAGES || !asks_more {
+                    ranked.retain(holds);
+                }
                 for candidate in &mut *ranked {
+                    candidate.quotes += usize::from(holds(candidate));
                     // The sort is stable: among the sections that contain the phrase, the best stays first.
                     candidate.sections.sort_by_key(|(_, at)| !holding.contains(at));
                 }

@@ -6,6 +6,8 @@
 //! translations do not crowd out other pages. A page that exists only in another version or language takes part at a
 //! lower weight.
 
+use std::ops::Range;
+
 use docent_site::{PageLabels, Stage, Variant, Variants, is_same_language};
 
 use crate::index::manifest::Manifest;
@@ -158,24 +160,53 @@ pub(crate) fn is_same(one: Variant, other: Variant) -> bool {
 
 /// The versions of the site that a question names as a word: `v2`, `7.4`, `version 7`, `next version`.
 fn named_versions(text: &str, variants: &Variants) -> Vec<usize> {
+    version_words(text, variants).into_iter().flat_map(|(_, versions)| versions).collect()
+}
+
+/// A text without the words that name a version of the site, and these words: they choose a page's variant, and do not
+/// make a page about upgrading answer. A text of nothing else stays as it is.
+pub(crate) fn without_versions(text: &str, variants: &Variants) -> (String, String) {
+    let (mut rest, mut named, mut from) = (String::new(), String::new(), 0);
+    for (range, _) in version_words(&text[..text.floor_char_boundary(LONGEST_QUESTION)], variants) {
+        rest.push_str(&text[from..range.start]);
+        named.push_str(&text[range.clone()]);
+        named.push(' ');
+        from = range.end;
+    }
+    rest.push_str(&text[from..]);
+    match rest.contains(char::is_alphanumeric) {
+        true => (rest, named),
+        false => (text.to_owned(), String::new()),
+    }
+}
+
+/// The words of a text that name versions of the site, and which.
+fn version_words(text: &str, variants: &Variants) -> Vec<(Range<usize>, Vec<usize>)> {
     if variants.versions().is_empty() {
         return Vec::new();
     }
-    let words: Vec<String> = text
-        .split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '-' | '_'))
-        .map(|word| word.trim_matches(['.', '-', '_']).to_lowercase())
+    let pieces = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '-' | '_'));
+    let words: Vec<(Range<usize>, String)> = pieces
+        .map(|piece| piece.trim_matches(['.', '-', '_']))
         .filter(|word| !word.is_empty())
+        .map(|word| {
+            let start = word.as_ptr().addr() - text.as_ptr().addr();
+            (start..start + word.len(), word.to_lowercase())
+        })
         .collect();
     let mut found = Vec::new();
-    for (at, word) in words.iter().enumerate() {
+    for (at, (range, word)) in words.iter().enumerate() {
         let is_beside = |at: Option<usize>| {
-            at.and_then(|at| words.get(at)).is_some_and(|word| VERSION_WORDS.contains(&word.as_str()))
+            at.and_then(|at| words.get(at)).is_some_and(|(_, word)| VERSION_WORDS.contains(&word.as_str()))
         };
         let digits = word.strip_prefix('v').unwrap_or(word);
         let is_number = digits.starts_with(|c: char| c.is_ascii_digit());
         let is_clear = is_number && (digits.len() < word.len() || digits.contains('.'));
         if is_clear || is_beside(at.checked_sub(1)) || !is_number && is_beside(Some(at + 1)) {
-            found.extend(variants.named(word));
+            let versions: Vec<usize> = variants.named(word).into_iter().collect();
+            if !versions.is_empty() {
+                found.push((range.clone(), versions));
+            }
         }
     }
     found
@@ -219,5 +250,8 @@ mod tests {
         ] {
             assert_eq!(named(text), expected, "{text}");
         }
+        assert_eq!(without_versions("keys in v7.5?", &variants), ("keys in ?".to_owned(), "v7.5 ".to_owned()));
+        assert_eq!(without_versions("8 keys", &variants), ("8 keys".to_owned(), String::new()));
+        assert_eq!(without_versions("v7.5", &variants), ("v7.5".to_owned(), String::new()));
     }
 }

@@ -561,7 +561,7 @@ mod tests {
                 Message::read(text),
                 Message { question: question("strip a path prefix"), ..Message::default() },
                 "{text}"
-            )
+            );
         }
         for text in [
             "Can you help me configure the retry policy?",

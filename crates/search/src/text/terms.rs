@@ -29,6 +29,23 @@ pub(crate) fn asked(text: &str) -> Vec<String> {
     words
 }
 
+/// The identifiers of a question in `camelCase` or joined by `_`, `.` or `::`: the whole of each, and its parts, as
+/// [`asked`] has them.
+pub(crate) fn identifiers(text: &str) -> Vec<(String, Vec<String>)> {
+    let mut found = Vec::new();
+    let mut parts: Vec<(String, usize)> = Vec::new();
+    cut(text, UnspacedSplit::InPairs, &mut |word, at| {
+        let inside = parts.iter().position(|(_, start)| *start >= at.start).unwrap_or(parts.len());
+        // A hyphen joins words of prose, too.
+        if parts.len() - inside > 1 && !text[at.clone()].contains('-') {
+            found.push((lower(word), parts.split_off(inside).into_iter().map(|(part, _)| part).collect()));
+        } else {
+            parts.push((lower(word), at.start));
+        }
+    });
+    found
+}
+
 /// Calls `each` with every word of a text verbatim, in order; with `None` for one longer than [`LONGEST_WORD`].
 pub(crate) fn each_word(text: &str, mut each: impl FnMut(Option<&str>)) {
     cut(text, UnspacedSplit::InPairsAndSingly, &mut |word, _| {
@@ -412,6 +429,20 @@ mod tests {
         ] {
             assert_eq!(asked(text).join(" "), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn identifiers_are_told_from_other_words() {
+        let wholes = |text: &str| identifiers(text).into_iter().map(|(whole, _)| whole).collect::<Vec<_>>();
+        assert_eq!(
+            wholes("set csiSnapshotTimeout or max_retries, a well-known pkg.mod.fn in 検索エンジン"),
+            ["csisnapshottimeout", "maxretries", "pkgmodfn"]
+        );
+        assert_eq!(
+            identifiers("maxRetries"),
+            [("maxretries".to_owned(), vec!["max".to_owned(), "retries".to_owned()])]
+        );
+        assert_eq!(identifiers("plain words 7"), []);
     }
 
     #[test]

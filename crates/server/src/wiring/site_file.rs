@@ -160,7 +160,7 @@ mod tests {
             [
                 ".docent/assistant.md:2: `address` must begin with https:// or http://, such as `https://example.com/docs`",
                 ".docent/assistant.md:4: `suggestions` is neither `true` nor `false`; write one of them",
-                ".docent/assistant.md:5: there is no setting `tone`; known: `address`, `suggestions`",
+                ".docent/assistant.md:5: there is no setting `tone`; known: `address`, `suggestions`, `smallTalk`, `account`",
             ]
         );
         let half = read("---\naddress: [https://a.test\nsuggestions: true\n---\nBe kind.\n");
