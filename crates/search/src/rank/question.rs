@@ -50,7 +50,7 @@ const APOSTROPHES: [char; 2] = ['\'', '\u{2019}'];
 const EARLIER: f32 = 0.4;
 pub(crate) const BESIDE: f32 = 0.2;
 /// The weight of a part of an identifier that is known as a whole.
-const PART: f32 = 0.3;
+const PART: f32 = 0.6;
 /// Weights are rounded to multiples of 1/256, so that their sums are exact, and the same in whatever order.
 const SHARES: f32 = 256.0;
 
