@@ -27,6 +27,9 @@ const LONGEST_ERROR: usize = 200;
 /// The longest line, in words, that is part of a signature.
 const LONGEST_SIGNATURE: usize = 8;
 
+/// The longest part of a sentence, in bytes, that is read as courtesy by itself.
+const LONGEST_LEAD: usize = 120;
+
 /// A message of a reader, read as a question.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Message {
@@ -173,8 +176,7 @@ fn is_output(line: &str) -> bool {
         || is_frame
         || is_exception
         || is_markup
-        || is_code
-        || is_dense
+        || ((is_code || is_dense) && !begins_asking(text))
         || (lower.ends_with("wrote:") && lower.starts_with("on "))
 }
 
@@ -235,7 +237,8 @@ fn sentences(prose: &str) -> Vec<Sentence<'_>> {
             let leads_in = c == ':'
                 && !goes_on
                 && !line[start..at].trim().eq_ignore_ascii_case("ps")
-                && (begins_asking(&line[end..]) || is_courtesy(&words(without_courtesy(line[start..at].trim()))));
+                && (begins_asking(&line[end..])
+                    || at - start <= LONGEST_LEAD && is_courtesy(&words(without_courtesy(line[start..at].trim()))));
             if ends || leads_in {
                 push(&mut found, &line[start..end]);
                 start = end;
@@ -272,31 +275,36 @@ fn is_abbreviated(before: &str) -> bool {
         || last.chars().count() == 1 && last.chars().all(char::is_alphabetic)
 }
 
-/// Adds a sentence, in two parts where it holds another that nothing separates: `strip a prefix I am on Ubuntu`.
+/// Adds a sentence, in two parts where it holds another that nothing separates: `strip a path prefix I am on Ubuntu`.
 fn push<'t>(found: &mut Vec<Sentence<'t>>, sentence: &'t str) {
-    let text = without_courtesy(sentence.trim());
-    let text_words = words(text);
-    if text_words.is_empty() || is_courtesy(&text_words) {
-        found.push(Sentence { text: sentence.trim(), kind: Kind::Courtesy });
-        return;
-    }
-    let asks = begins_asking(text);
-    let has_mark = text.ends_with(['?', '\u{ff1f}']);
-    let inside = BESIDE.split('|').filter(|_| !has_mark).filter_map(|start| {
-        let mut places = text.match_indices(start).map(|(at, _)| at);
-        places.find(|at| text[..*at].ends_with(' ') && (!asks || is_aside(&words(&text[*at..]))))
+    let first = classified(sentence);
+    let inside = BESIDE.split('|').filter(|_| !sentence.trim_end().ends_with(['?', '\u{ff1f}'])).filter_map(|start| {
+        let mut places = sentence.match_indices(start).map(|(at, _)| at).filter(|at| *at > 0);
+        places.find(|at| {
+            let is_short = sentence.len() - at <= LONGEST_LEAD;
+            let is_apart = || first.kind != Kind::Asks || is_short && is_aside(&words(&sentence[*at..]));
+            sentence[..*at].ends_with(' ') && is_apart()
+        })
     });
-    if let Some(at) = inside.min().filter(|at| *at > 0) {
-        push(found, &text[..at]);
-        push(found, &text[at..]);
-        return;
+    match inside.min().filter(|_| first.kind != Kind::Courtesy) {
+        Some(at) => found.extend([classified(&sentence[..at]), classified(&sentence[at..])]),
+        None => found.push(first),
     }
-    let kind = match is_circumstance(&text_words) {
-        _ if asks || has_mark => Kind::Asks,
-        true => Kind::Circumstance,
-        false => Kind::States,
+}
+
+fn classified(sentence: &str) -> Sentence<'_> {
+    let text = without_courtesy(sentence.trim());
+    let words = words(text);
+    let kind = if is_courtesy(&words) {
+        Kind::Courtesy
+    } else if begins_asking(text) || text.ends_with(['?', '\u{ff1f}']) {
+        Kind::Asks
+    } else if is_circumstance(&words) {
+        Kind::Circumstance
+    } else {
+        Kind::States
     };
-    found.push(Sentence { text, kind });
+    Sentence { text: if kind == Kind::Courtesy { sentence.trim() } else { text }, kind }
 }
 
 /// Whether a sentence is no part of what is asked.
@@ -659,6 +667,18 @@ mod tests {
         }
         for text in ["How do I create a service account?", "Do I get a refund for my flight?", "terraform plan"] {
             assert!(!is_about_account(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn long_messages_are_read_on_a_small_stack() {
+        for part in [
+            "My ", "hi ", ": ", "{", "{\"", "```", "? ", "a. ", "\n", "I am ", "how We ", "thanks ", "<a>", "12:00:00",
+            "> ",
+        ] {
+            let text = part.repeat(20_000 / part.len());
+            let read = std::thread::Builder::new().stack_size(128 << 10).spawn(move || Message::read(&text));
+            read.expect("a thread").join().expect("the message is read");
         }
     }
 
