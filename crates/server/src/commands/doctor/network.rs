@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use super::{Finding, Findings, LIMIT};
 use crate::commands::index::{blobs, reasons};
-use crate::commands::projects::no_pages;
+use crate::commands::projects::{no_pages, overview};
 use crate::config::{HookConfig, ModelConfig, RunsOn};
 use crate::failure::Failure;
 use crate::wiring::app::App;
@@ -178,7 +178,7 @@ async fn repository(app: &App, project: &Project) -> Findings {
     let id = &project.id;
     let finding = match timeout(LIMIT, app.repositories.docs(project)).await {
         Ok(Ok(docs)) => {
-            let found = match docs.overview(&app.quarantine) {
+            let found = match overview(app, docs.clone()).await {
                 Ok(overview) if overview.pages == 0 => {
                     let fix = format!("`docent project set {id}` with --ref or --docs-root");
                     Finding::bad(format!("`{id}`: {}", no_pages(project)), fix)

@@ -32,9 +32,7 @@ pub(crate) async fn inspect(
         })?;
     }
     let docs = Docs::at_tip(&mirror, &project)?;
-    let quarantine = app.quarantine.clone();
-    let docs = tokio::task::spawn_blocking(move || docs.overview(&quarantine));
-    let docs = docs.await.map_err(|error| Failure::new("cannot read the docs", error))??;
+    let docs = overview(app, docs).await?;
     match docs.pages {
         0 => {
             let failure = Failure::plain(no_pages(&project)).of("--docs-root");
@@ -45,6 +43,13 @@ pub(crate) async fn inspect(
         }
         _ => Ok(InspectedProject { project, docs }),
     }
+}
+
+/// Reads the site of a docs root, which takes seconds where it is large.
+pub(crate) async fn overview(app: &App, docs: Docs) -> Result<DocsOverview, Failure> {
+    let quarantine = app.quarantine.clone();
+    let overview = tokio::task::spawn_blocking(move || docs.overview(&quarantine));
+    Ok(overview.await.map_err(|error| Failure::new("cannot read the docs", error))??)
 }
 
 /// The sites below a docs root that is none of them, and how to have one of them.

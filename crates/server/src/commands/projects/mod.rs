@@ -4,7 +4,7 @@ mod inspect;
 mod options;
 mod token;
 
-pub(crate) use inspect::{inspect, no_pages};
+pub(crate) use inspect::{inspect, no_pages, overview};
 pub(crate) use options::{added, allowed, changed, docs_root};
 
 use std::collections::BTreeMap;
