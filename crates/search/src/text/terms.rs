@@ -11,7 +11,7 @@ use tantivy::tokenizer::{AsciiFoldingFilter, TextAnalyzer, Token, TokenStream, T
 
 use crate::text::korean::without_particle;
 use crate::text::languages::Language;
-use crate::text::tokenizer::{UnspacedSplit, cut};
+use crate::text::tokenizer::{UnspacedSplit, cut, is_dropped};
 
 /// Longer words, in bytes, are noise: hashes, encoded data.
 pub(crate) const LONGEST_WORD: usize = 60;
@@ -104,7 +104,7 @@ pub(crate) fn indexed_stem<'w>(lower: &'w str, language: Language, stemmer: &Ste
     if noun.len() < lower.len() {
         return indexed_stem(noun, language, stemmer);
     }
-    let stem = stemmer.stem(&without_accents(lower.to_owned())).into_owned();
+    let stem = stemmer.stem(&without_accents(lower)).into_owned();
     Cow::Owned(if stem.is_ascii() { stem } else { folded(&stem) })
 }
 
@@ -324,7 +324,7 @@ impl Tokenizer for Words {
         for token in &mut self.tokens {
             lower_in_place(&mut token.text);
             if !token.text.is_ascii() {
-                token.text = without_accents(std::mem::take(&mut token.text));
+                token.text = without_accents(&token.text);
                 token.text.truncate(without_particle(&token.text).len());
             }
             if let Cow::Owned(stem) = stemmer.stem(&token.text) {
@@ -349,10 +349,19 @@ fn lower_in_place(word: &mut String) {
     }
 }
 
-/// A word without combining accents; those that are part of a precomposed letter are folded later.
-fn without_accents(mut word: String) -> String {
-    word.retain(|c| !('\u{300}'..='\u{36f}').contains(&c));
-    word
+/// A word without combining accents and other marks, and with one letter for those that are written in several ways;
+/// accents that are part of a precomposed letter are folded later.
+fn without_accents(word: &str) -> String {
+    let letters = word.chars().filter(|c| !is_dropped(*c));
+    letters
+        .map(|c| match c {
+            'ё' => 'е',
+            // Persian and Arabic keyboards write these letters as different characters.
+            'ی' | 'ى' => 'ي',
+            'ک' => 'ك',
+            _ => c,
+        })
+        .collect()
 }
 
 struct Cut<'a> {
@@ -459,6 +468,22 @@ mod tests {
             assert_eq!([stem(word, language)], *stems(word, language), "{word} is asked for as it is indexed");
         }
         assert_eq!(stems("索引", Language::English), ["索", "索引", "引"]);
+        for (one, other) in [
+            ("con\u{ad}figuration", "configuration"),
+            ("time\u{200b}out", "timeout"),
+            ("ёлка", "елка"),
+            ("کتاب", "كتاب"),
+            ("مُحَمَّد", "محمد"),
+            ("שָׁלוֹם", "שלום"),
+            ("می\u{200c}خواهم", "میخواهم"),
+        ] {
+            assert_eq!(stems(one, Language::English), stems(other, Language::English), "{one}");
+            assert_eq!(
+                [stem(&lower(one), Language::English)],
+                *stems(other, Language::English),
+                "{one} is asked for so"
+            );
+        }
     }
 
     #[test]

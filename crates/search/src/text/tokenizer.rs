@@ -141,10 +141,19 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || is_mark(c)
 }
 
-/// Combining marks, which belong to the letter before them: accents, vowel signs.
+/// Marks that belong to the letter before them: accents, vowel signs; and marks that nobody sees.
 fn is_mark(c: char) -> bool {
-    matches!(c, '\u{300}'..='\u{36f}' | '\u{900}'..='\u{903}' | '\u{93a}'..='\u{94f}' | '\u{b82}' | '\u{bbe}'..='\u{bcd}'
-        | '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}')
+    is_dropped(c)
+        || matches!(c, '\u{900}'..='\u{903}' | '\u{93a}'..='\u{94f}' | '\u{b82}' | '\u{bbe}'..='\u{bcd}' | '\u{e31}'
+            | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}')
+}
+
+/// Marks without which a word is the same word: combining accents, the points of Hebrew and Arabic, the lengthening of Arabic,
+/// and characters that only say how a word is broken or joined.
+pub(crate) fn is_dropped(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{ad}' | '\u{591}'..='\u{5bd}' | '\u{5bf}' | '\u{5c1}' | '\u{5c2}' | '\u{5c4}'
+        | '\u{5c5}' | '\u{5c7}' | '\u{610}'..='\u{61a}' | '\u{640}' | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{6d6}'..='\u{6dc}'
+        | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }
 
 fn joint_length(rest: &str) -> usize {
