@@ -190,9 +190,9 @@ impl<'s> Search<'s> {
         let variants = self.snapshot.variants();
         let is_other = |page: u32| self.wanted.is_other_version(variants, variants.page(page));
         // What only other versions have comes after any page of the wanted one that answers.
-        if ranked.first().is_some_and(|best| is_other(best.number)) {
-            ranked.sort_by_key(|candidate| candidate.answers < ANSWERS || is_other(candidate.number));
-        }
+        let answers = |candidate: &Candidate| candidate.answers >= ANSWERS && !is_other(candidate.number);
+        let last = ranked.iter().rposition(answers).map_or(0, |last| last + 1);
+        ranked[..last].sort_by_key(|candidate| is_other(candidate.number));
         falling_scores(&mut ranked);
         Ok(ranked)
     }
@@ -246,10 +246,8 @@ impl<'s> Search<'s> {
     /// Keeps only the pages that contain a quoted phrase word for word, and puts their sections that contain it first. If
     /// they are few and more is asked than they say, the others stay behind them. A phrase that no page contains is ignored.
     fn keep_phrases(&self, ranked: &mut Vec<Candidate>) -> tantivy::Result<()> {
-        let is_quoted = |word: &Word| {
-            let quoted: Vec<&String> = self.question.phrases.iter().flatten().flatten().collect();
-            word.forms.iter().any(|form| quoted.contains(&&form.stem))
-        };
+        let quoted: Vec<&String> = self.question.phrases.iter().flatten().flatten().collect();
+        let is_quoted = |word: &Word| word.forms.iter().any(|form| quoted.contains(&&form.stem));
         let asks_more = self.question.words.iter().any(|word| !word.is_optional && !is_quoted(word));
         for phrase in &self.question.phrases {
             let holding = self.lookup.holding(phrase)?;

@@ -40,6 +40,24 @@ fn of_a_page_in_many_versions_the_latest_stable_one_is_found() {
 }
 
 #[test]
+fn what_only_an_old_version_has_comes_after_a_current_page_that_answers() {
+    let mut docs = versioned();
+    docs.write("v1.8/rotate.md", "# Rotate the key\n\nRotate the key of a macro. Rotate the key.\n");
+    let found = paths(&Site::of(&docs), &question("rotate the key"));
+    let place = |path: &str| found.iter().position(|found| found == path);
+    assert!(place("v1.11/keys") < place("v1.8/rotate"), "{found:?}");
+}
+
+#[test]
+fn a_version_that_is_named_chooses_and_does_not_score() {
+    let mut docs = versioned();
+    docs.write("v1.11/upgrade.md", "# Upgrade to v1.9\n\nFrom v1.8 to v1.9: a key of v1.9 is one of v1.9.\n");
+    let site = Site::of(&docs);
+    assert_eq!(paths(&site, &question("rotate the key in v1.9"))[0], "v1.9/keys");
+    assert_eq!(site.index.snapshot().never_mentioned("rotate the key in v1.9"), Vec::<String>::new());
+}
+
+#[test]
 fn older_versions_do_not_crowd_out_the_one_that_is_wanted() {
     let mut docs = Docs::default();
     for version in 1..40 {
