@@ -51,7 +51,10 @@ fn what_only_an_old_version_has_comes_after_a_current_page_that_answers() {
 #[test]
 fn a_version_that_is_named_chooses_and_does_not_score() {
     let mut docs = versioned();
-    docs.write("v1.11/upgrade.md", "# Upgrade to v1.9\n\nFrom v1.8 to v1.9: a key of v1.9 is one of v1.9.\n");
+    docs.write(
+        "cloud/upgrade.md",
+        "# Upgrade to v1.9\n\nFrom v1.8 to v1.9: the key of v1.9. Rotate in v1.9 what v1.9 has.\n",
+    );
     let site = Site::of(&docs);
     assert_eq!(paths(&site, &question("rotate the key in v1.9"))[0], "v1.9/keys");
     assert_eq!(site.index.snapshot().never_mentioned("rotate the key in v1.9"), Vec::<String>::new());
