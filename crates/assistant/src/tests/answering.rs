@@ -272,3 +272,20 @@ async fn of_what_a_client_says_was_said_before_no_more_is_kept_than_of_a_questio
     assert!((12_000..=16 * 1024 + "Five times.".len()).contains(&kept), "{kept} bytes");
     assert!(thread.turns.iter().any(|turn| turn.question == "What is 29?"), "the newest");
 }
+
+#[tokio::test]
+async fn small_talk_and_account_questions_have_replies_of_their_own() {
+    let fixture = TestAssistant::builtin();
+    assert_eq!(fixture.ask("Thanks!").await.text(), "Ask me something about these docs.");
+    let account = fixture.ask("Hi, cancel my subscription please").await.text();
+    assert!(account.starts_with("I answer from these docs alone."), "{account}");
+    let site = SiteSettings {
+        small_talk: Some("Hello from Acme.".into()),
+        account: Some("Write to billing@acme.test.".into()),
+        ..SiteSettings::default()
+    };
+    let worded = TestAssistant::new().site(site);
+    assert_eq!(worded.ask("hello").await.text(), "Hello from Acme.");
+    assert_eq!(worded.ask("cancel my subscription").await.text(), "Write to billing@acme.test.");
+    assert!(worded.model.requests().is_empty(), "no model is asked");
+}
