@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use docent_markdown::{Link, Page, folder, joined, line_of};
 use docent_site::{
-    ChangedTree, DoubtedFindings, Finding, FindingKind, LinkRequest, LinkShape, LinkSyntax, Rule, RuleEvidence, Site,
-    Target, Tree, has_page_ending, may_have_anchor, parts, retargeted_link,
+    ChangedTree, DoubtedFindings, Finding, FindingKind, LinkRequest, LinkShape, LinkSyntax, Rule, RuleEvidence,
+    ShownPages, Site, Target, Tree, has_page_ending, parts, retargeted_link,
 };
 
 use super::edit::{Change, TextEdit, in_order};
@@ -35,7 +35,8 @@ pub fn fix_links(
             pages.insert(file.to_owned(), site.parse(file, &bytes));
         }
     }
-    let fixer = LinkFixer { tree, site: &site, pages: &pages, names: NameIndex::of(&site), history };
+    let (shown, names) = (ShownPages::default(), NameIndex::of(&site));
+    let fixer = LinkFixer { tree, site: &site, pages: &pages, shown, names, history };
     let (evidence, broken) = fixer.survey();
     let mut result = Outcome::default();
     let is_selected = |file: &str| selection.has(file) || !selection.is_narrowed();
@@ -151,6 +152,7 @@ struct LinkFixer<'a> {
     tree: &'a dyn Tree,
     site: &'a Site,
     pages: &'a BTreeMap<String, Page>,
+    shown: ShownPages,
     names: NameIndex<'a>,
     history: &'a dyn Fn(&str) -> Option<String>,
 }
@@ -233,12 +235,7 @@ impl<'a> LinkFixer<'a> {
 
     /// Whether a page has an anchor; `None` if that cannot be known.
     fn has_anchor(&self, file: &str, anchor: &str) -> Option<bool> {
-        let page = self.pages.get(file)?;
-        if self.site.layout().has_anchor(page, anchor) {
-            return Some(true);
-        }
-        let bytes = self.tree.read(file)?;
-        if may_have_anchor(page, &bytes, anchor) { None } else { Some(false) }
+        self.shown.has_anchor(self.site, self.tree, self.pages.get(file)?, anchor)
     }
 
     /// The repaired target and the reason for it, or why there is none.

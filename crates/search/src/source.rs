@@ -12,7 +12,7 @@ pub trait Source: Sync {
     /// Every file inside the docs root, whether a page or not.
     fn files(&self) -> Result<Vec<SourceFile>, BoxError>;
     /// Every file of the repository outside of the docs root, with a path that begins with `../`: the configuration of
-    /// a site may be there.
+    /// a site and what its pages include may be there.
     fn files_outside(&self) -> Result<Vec<SourceFile>, BoxError> {
         Ok(Vec::new())
     }

@@ -6,10 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
-use std::sync::LazyLock;
 
-use docent_markdown::{Format, Notebook, Page, each_line, is_page, line_of, regex, slug, text_of};
-use regex::bytes::Regex as BytesRegex;
+use docent_markdown::{Page, is_page, line_of, text_of};
 
 use crate::backlinks::{any_of, needles};
 use crate::finding::{Finding, FindingKind};
@@ -17,6 +15,7 @@ use crate::link_target::{LinkSyntax, is_external, is_fragment, parts};
 use crate::model::{Site, Target};
 use crate::navigation::Navigation;
 use crate::rule_evidence::{DoubtedFindings, LinkShape, Rule, RuleEvidence};
+use crate::shown_pages::ShownPages;
 use crate::tree::Tree;
 
 /// Maximum number of pages that are read to learn which rules a site obeys.
@@ -223,6 +222,7 @@ struct Check<'a> {
     tree: &'a dyn Tree,
     site: Site,
     pages: HashMap<String, Option<Rc<PageAndBytes>>>,
+    shown: ShownPages,
 }
 
 /// A page with its file's bytes.
@@ -233,7 +233,7 @@ struct PageAndBytes {
 
 impl<'a> Check<'a> {
     fn of(tree: &'a dyn Tree) -> Self {
-        Self { tree, site: Site::read(tree), pages: HashMap::new() }
+        Self { tree, site: Site::read(tree), pages: HashMap::new(), shown: ShownPages::default() }
     }
 
     fn page(&mut self, file: &str) -> Option<Rc<PageAndBytes>> {
@@ -330,12 +330,8 @@ impl<'a> Check<'a> {
     /// page cannot be known.
     fn has_anchor(&mut self, target: &Target) -> Option<bool> {
         let Target::Page { file, anchor: Some(anchor) } = target else { return None };
-        let read = self.site.layout().knows_anchors().then(|| self.page(file)).flatten()?;
-        let PageAndBytes { page, bytes } = &*read;
-        match self.site.layout().has_anchor(page, anchor) {
-            true => Some(true),
-            false => (!may_have_anchor(page, bytes, anchor)).then_some(false),
-        }
+        let read = self.page(file)?;
+        self.shown.has_anchor(&self.site, self.tree, &read.page, anchor)
     }
 
     /// Whether the link of a finding was sound in this tree: the same target on the same page resolved.
@@ -380,125 +376,6 @@ impl<'a> Check<'a> {
         }
         found
     }
-}
-
-/// Whether a page may have an anchor that its own text does not define: one made from a component's title, an included
-/// file or an API description.
-pub fn may_have_anchor(page: &Page, bytes: &[u8], anchor: &str) -> bool {
-    static FROM_ELSEWHERE: LazyLock<BytesRegex> = LazyLock::new(|| {
-        BytesRegex::new(r#"(?m-u)^import\b[^\n]*\.mdx?['"]|<Snippet\b|@include:|8<-|\[!(?i:include)"#)
-            .expect("the pattern is written out above")
-    });
-    regex!(ATTRIBUTE, r#"([\w:.-]*)\s*=\s*"([^"\n]{1,200})""#);
-    if anchor == "top" || anchor.starts_with(":~:") || FROM_ELSEWHERE.is_match(bytes) {
-        return true;
-    }
-    if ["openapi", "api", "asyncapi"].iter().any(|field| page.front_matter.get(field).is_some()) {
-        return true;
-    }
-    let (wanted, mut text) = (slug(anchor), text_of(bytes));
-    if page.format == Format::Notebook {
-        text = Notebook::read(bytes).unwrap_or_default().text.into();
-    }
-    if page.format == Format::Rst && text.lines().any(may_make_anchors) {
-        return true;
-    }
-    // The content before the first heading has an id of its own.
-    if page.format == Format::Adoc && anchor == "preamble" {
-        return true;
-    }
-    if page.format == Format::Adoc && text.lines().any(|line| may_make_anchors_in_adoc(line, anchor)) {
-        return true;
-    }
-    // The anchors of headings that were read are known. In a notebook their places are those in its source.
-    let is_known = page.format != Format::Notebook;
-    let headings = page.headings.iter().filter(|_| is_known).map(|heading| line_start(&text, heading.span.start));
-    let headings: HashSet<usize> = headings.collect();
-    let mut at = 0;
-    let in_line = each_line(&text).any(|line| {
-        let start = at;
-        at += line.len();
-        line_may_have_anchor(line, anchor, &wanted, headings.contains(&start))
-    });
-    // An id is an anchor as it is written, and a title is one as a component makes it.
-    let is_id = |name: &str| ["id", "name", "href"].contains(&name);
-    in_line
-        || ATTRIBUTE
-            .captures_iter(&text)
-            .any(|found| found[2] == *anchor || (!is_id(&found[1]) && slug(&found[2]) == wanted))
-}
-
-fn line_start(text: &str, at: usize) -> usize {
-    text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1)
-}
-
-/// Whether a line defines an anchor without being a CommonMark heading: an indented heading (in a tab or a note), an
-/// attribute list with the id, a label (`(name)=`), or a directive that documents an object of the source code.
-fn line_may_have_anchor(line: &str, anchor: &str, slug_of_anchor: &str, is_heading: bool) -> bool {
-    let words = line.trim();
-    if words.starts_with('#') && words.contains("{{") {
-        // The build fills in part of the heading.
-        return true;
-    }
-    if is_heading {
-        return false;
-    }
-    let heading = words.starts_with('#').then(|| slug(words.trim_start_matches('#').trim()));
-    let is_heading = heading.is_some_and(|heading| {
-        !heading.is_empty() && slug_of_anchor.strip_prefix(heading.as_str()).is_some_and(is_count)
-    });
-    let in_braces = line.match_indices(anchor).any(|(at, _)| {
-        let before = &line[..at];
-        before.ends_with(['#', '=', '"', '\'']) && before.rfind('{') > before.rfind('}')
-    });
-    let is_label = words.strip_prefix('(').and_then(|rest| rest.strip_suffix(")=")) == Some(anchor);
-    let is_object =
-        words.strip_prefix("::: ").is_some_and(|name| name.contains('.') && anchor.starts_with(name.trim()));
-    is_heading || in_braces || is_label || is_object
-}
-
-/// Whether a line begins a reStructuredText directive that may make anchors from what it documents, includes or counts:
-/// any directive except those that only format their content.
-fn may_make_anchors(line: &str) -> bool {
-    const PLAIN: [&str; 22] = [
-        "admonition",
-        "attention",
-        "caution",
-        "code",
-        "code-block",
-        "contents",
-        "danger",
-        "deprecated",
-        "error",
-        "hint",
-        "image",
-        "important",
-        "math",
-        "note",
-        "parsed-literal",
-        "rubric",
-        "seealso",
-        "tip",
-        "toctree",
-        "versionadded",
-        "versionchanged",
-        "warning",
-    ];
-    let directive = line.trim_start().strip_prefix(".. ").and_then(|rest| rest.split_once("::"));
-    directive.is_some_and(|(name, _)| !name.contains([' ', '|']) && !PLAIN.contains(&name))
-}
-
-/// Whether a line of AsciiDoc includes a file that may have anchors, has an attribute reference in a heading, or names
-/// the anchor.
-fn may_make_anchors_in_adoc(line: &str, anchor: &str) -> bool {
-    let is_heading = line.starts_with(['=', '#']);
-    line.starts_with("include::") || is_heading && line.contains('{') || line.starts_with('[') && line.contains(anchor)
-}
-
-/// Whether `rest` is empty or the numeric suffix that tells apart headings with the same text.
-fn is_count(rest: &str) -> bool {
-    rest.is_empty()
-        || rest.strip_prefix(['-', '_']).is_some_and(|count| count.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 #[cfg(test)]

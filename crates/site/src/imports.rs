@@ -4,12 +4,13 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use docent_markdown::{Format, Page, folder, joined};
+use docent_markdown::{Format, Page, folder};
 use regex::bytes::Regex;
 
 use crate::layout::Generator;
 use crate::link_target::is_external;
 use crate::model::{Site, Target};
+use crate::tree::joined_in;
 
 /// A file that a page includes or imports in the syntax of its generator.
 #[derive(Debug)]
@@ -42,7 +43,7 @@ pub fn imports(site: &Site, page: &Page, bytes: &[u8]) -> Vec<Import> {
         for path in pattern.captures_iter(bytes).filter_map(|found| found.get(1)) {
             let target = String::from_utf8_lossy(path.as_bytes()).into_owned();
             // On a page that explains the syntax of the generator, the path names no existing file.
-            let file = joined(folder(&page.path), &target).filter(|file| site.has_file(file));
+            let file = joined_in(site.root(), folder(&page.path), &target).filter(|file| site.has_any(file));
             if !is_external(&target) && !target.starts_with('/') && file.is_some() {
                 let begins_with_dot = matches!(site.generator(), Generator::VitePress | Generator::MkDocs);
                 found.push(Import { target, range: path.range(), file, begins_with_dot });

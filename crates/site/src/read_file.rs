@@ -52,9 +52,9 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
     let is_markdown = Format::of(file).is_markdown();
     let mut expanded = match Format::of(file) {
         Format::Adoc => include::adoc::expand(layout, file, &original, tree),
-        Format::Rst => include::expand_rst(layout, file, &original, tree),
+        Format::Rst => include::rst::expand(layout, file, &original, tree),
         Format::Notebook => None,
-        Format::Markdown | Format::Mdx => include::expand(layout, file, &original, tree),
+        Format::Markdown | Format::Mdx => include::markdown::expand(layout, file, &original, tree),
     };
     let text: &str = match (&notebook, &expanded) {
         (Some((_, notebook)), _) => &notebook.text,

@@ -34,7 +34,7 @@ pub(crate) struct Listing<'s> {
     source: &'s dyn Source,
     /// In order of path.
     files: Vec<SourceFile>,
-    /// Configuration files outside of the docs root, in order of path.
+    /// Files outside of the docs root, in order of path.
     outside: Vec<SourceFile>,
     /// Blob ids of files that are not read, and keys of configurations.
     set_aside: HashSet<String>,
@@ -49,7 +49,6 @@ impl<'s> Listing<'s> {
             files.sort_by(|a, b| a.path.cmp(&b.path));
         }
         let mut outside = source.files_outside().map_err(failed("the list of files"))?;
-        outside.retain(|file| !Layout::files([file.path.as_str()].into_iter()).is_empty());
         outside.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(Self { source, files, outside, set_aside, failed: Mutex::default() })
     }

@@ -169,3 +169,36 @@ fn anchors_that_are_no_headings_of_commonmark_are_not_called_broken() {
         assert_eq!(found.findings.iter().any(|found| found.kind == FindingKind::BrokenAnchor), broken, "{anchor}");
     }
 }
+
+#[test]
+fn the_text_of_an_include_has_anchors_and_no_others() {
+    for (configuration, include, part) in [
+        ("mkdocs.yml", "--8<-- \"docs/part.md\"", "docs/part.md"),
+        (".vitepress/config.ts", "<!--@include: ./part.md-->", "docs/part.md"),
+        ("book.toml", "{{#include part.md}}", "docs/part.md"),
+        ("docs.json", "<Snippet file=\"part.md\" />", "snippets/part.md"),
+        ("docusaurus.config.js", "import Part from './_part.md'\n\n<Part />", "docs/_part.md"),
+        ("conf.py", "```{include} part.md\n```", "docs/part.md"),
+    ] {
+        let holds = match configuration {
+            "mkdocs.yml" => "site_name: x\nmarkdown_extensions: [pymdownx.snippets]\n",
+            "book.toml" => "[book]\nsrc = \"docs\"\n",
+            "conf.py" => "extensions = ['myst_parser']\nmyst_heading_anchors = 3\n",
+            _ => "{}",
+        };
+        let page = format!("# B\n\n{include}\n");
+        let link = if configuration == "docs.json" { "/docs/b" } else { "b.md" };
+        let links = format!("---\ntitle: A\n---\n[x]({link}#shared-part) [y]({link}#no-part)\n");
+        let files = [
+            (configuration, holds),
+            ("docs/SUMMARY.md", "[A](a.md)\n[B](b.md)\n"),
+            ("docs/a.md", links.as_str()),
+            ("docs/b.md", page.as_str()),
+            (part, "## Shared part\n"),
+        ];
+        let found = findings_in(&crate::sample::site(&files), &["docs/a.md".to_owned()]);
+        let told: Vec<&str> = found.findings.iter().map(|found| found.message.as_str()).collect();
+        let expected = format!("`{link}#no-part` names an anchor that `docs/b.md` does not have");
+        assert_eq!(told, [expected], "{configuration}");
+    }
+}

@@ -1,11 +1,11 @@
 use super::*;
-use crate::sample::site;
+use crate::sample::{as_docs_root, site};
 
 fn expanded(tree: &[(&str, &str)], file: &str) -> (String, Vec<String>, Vec<Problem>) {
     let tree = site(tree);
     let text = String::from_utf8(tree[file].clone()).expect("text");
     let layout = Layout::read(&tree);
-    let Some(expanded) = expand(&layout, file, &text, &tree) else { return (text, Vec::new(), Vec::new()) };
+    let Some(expanded) = markdown::expand(&layout, file, &text, &tree) else { return (text, Vec::new(), Vec::new()) };
     (expanded.composed.text, expanded.included, expanded.problems)
 }
 
@@ -86,4 +86,19 @@ fn a_command_within_a_line_leaves_the_rest_of_it() {
     );
     assert_eq!(text, "Use 1.0\nand 1.0, or\n\n```rs\nb\n```\n");
     assert_eq!(included, ["src/v.md", "src/c.rs"]);
+}
+
+#[test]
+fn a_file_above_the_docs_root_is_put_in() {
+    let files = site(&[
+        ("book.toml", ""),
+        ("src/SUMMARY.md", "[A](a.md)\n"),
+        ("src/a.md", "{{#include ../listings/a.rs}}\n{{#include ../../gone.rs}}\n"),
+        ("listings/a.rs", "fn a() {}\n"),
+    ]);
+    let tree = as_docs_root("src", files);
+    let expanded = markdown::expand(&Layout::read(&tree), "a.md", &tree.text("a.md").expect("text"), &tree);
+    let expanded = expanded.expect("it has includes");
+    assert_eq!(expanded.composed.text.trim(), "fn a() {}");
+    assert_eq!(expanded.included, ["../listings/a.rs"]);
 }
