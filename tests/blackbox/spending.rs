@@ -2,8 +2,8 @@
 
 use docent_tests::assistant::question_body;
 use docent_tests::model_server::{Reply, Wire};
-use docent_tests::site::PAGES;
-use docent_tests::{ModelServer, Request, Site};
+use docent_tests::site::{PAGES, PROJECT};
+use docent_tests::{Assistant, ModelServer, Request, Site};
 use serde_json::{Value, json};
 
 /// Minimum number of bytes per token in the text of these tests.
@@ -79,4 +79,27 @@ fn forty_large_questions_leave_little_on_the_disk() {
     println!("40 questions: {grown} bytes");
     // 16 KiB per question and 64 KiB per answer, doubled for the database's write-ahead log.
     assert!(grown <= 40 * (16 + 64) * 1024 * 2, "{grown} bytes for 40 questions");
+}
+
+#[test]
+fn at_the_daily_limit_readers_get_quotes_and_a_restart_changes_nothing() {
+    const NOTICE: &str = "used up what it may spend today";
+    let model = ModelServer::start();
+    model.replies("Five times, see [Webhooks](/guides/webhooks).");
+    let configuration = model.configures(Wire::Anthropic);
+    let env = configuration.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let env: Vec<(&str, &str)> = env.chain([("DOCENT_ASSISTANT__TOKENS_PER_DAY", "100")]).collect();
+    let site = Site::with_env(PAGES, &env);
+    let question = "How often is a webhook delivery retried?";
+    assert!(!site.assistant().ask(question).text().contains(NOTICE));
+    let Site { server, repository: _repository, installation, assistant_key, .. } = site;
+    server.kill();
+    let server = installation.serve_with(&env);
+    for _ in 0..2 {
+        let answer = Assistant::new(&server, PROJECT, &assistant_key).ask(question);
+        assert!(answer.text().contains(NOTICE) && answer.text().contains("](/"), "{}", answer.text());
+    }
+    assert_eq!(model.requests().len(), 1, "the model was asked once");
+    let metrics = server.send(&Request::get("/metrics"));
+    assert!(metrics.text().contains("\ndocent_limited_replies_total 2\n"), "{}", metrics.text());
 }

@@ -2,26 +2,30 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use docent_llm::Model;
 use docent_search::Snapshot;
 use docent_types::{
     CallError, Clock, Domain, Ids, MessageId, ProjectUid, Refusal, StoreError, StreamEvent, ThreadId, Timestamp,
+    TokenPrice,
 };
 use futures::stream::BoxStream;
 use tokio::task::spawn_blocking;
+use tracing::info;
 
-use crate::analytics::{Days, Summary};
+use crate::analytics::{Days, Summary, day_of};
 use crate::ask::AskRequest;
 use crate::bounds;
 use crate::dialogue::{self, Dialogue};
 use crate::export::{Export, ExportQuery, QuestionFilter, QuestionOutcome};
 use crate::gaps::{Gap, MOST_GROUPED, gaps};
 use crate::question_writes::QuestionWrites;
-use crate::reply;
+use crate::reply::{self, Answerer};
 use crate::retrieval::Retrieval;
 use crate::site::{SiteLookup, SiteSettings};
+use crate::spend::{Budget, DailyLimit, LIMIT_REACHED, Meter, Spend};
 use crate::thread::{Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Turn};
 
 /// Maximum length of a reader's comment, in characters.
@@ -41,6 +45,9 @@ pub struct Assistant {
     threads: Arc<dyn Threads>,
     writes: QuestionWrites,
     sites: SiteLookup,
+    price: Option<TokenPrice>,
+    budget: Option<Budget>,
+    limited: Arc<AtomicU64>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
 }
@@ -70,7 +77,17 @@ impl fmt::Debug for AnswerStream {
 impl Assistant {
     pub fn new(model: Arc<dyn Model>, threads: Arc<dyn Threads>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
         let writes = QuestionWrites::new(Arc::clone(&threads));
-        Self { model, threads, writes, sites: SiteLookup::default(), clock, ids }
+        Self {
+            model,
+            threads,
+            writes,
+            sites: SiteLookup::default(),
+            price: None,
+            budget: None,
+            limited: Arc::default(),
+            clock,
+            ids,
+        }
     }
 
     /// Sets the function that looks up the settings of a docs site. It is called once per question and must not block.
@@ -80,11 +97,20 @@ impl Assistant {
         self
     }
 
-    /// The same assistant with another model.
+    /// Counts what replies cost, at this price of the model, and holds them to the limits of their sites.
     #[must_use]
-    pub fn on(&self, model: Arc<dyn Model>) -> Self {
+    pub fn with_budget(self, budget: Budget, price: Option<TokenPrice>) -> Self {
+        Self { budget: Some(budget), price, ..self }
+    }
+
+    /// The same assistant with another model, at this price.
+    #[must_use]
+    pub fn on(&self, model: Arc<dyn Model>, price: Option<TokenPrice>) -> Self {
         Self {
             model,
+            price,
+            budget: self.budget.clone(),
+            limited: Arc::clone(&self.limited),
             threads: Arc::clone(&self.threads),
             writes: self.writes.clone(),
             sites: self.sites.clone(),
@@ -96,6 +122,7 @@ impl Assistant {
     /// Begins a reply. Errors before the first event are returned; later errors are events.
     pub async fn answer(&self, ask: AskRequest) -> Result<AnswerStream, CallError> {
         let (asked, history) = dialogue::question(&ask.said)?;
+        let answerer = self.answerer(&ask.domain).await?;
         let stored = match ask.thread {
             Some(id) => self.continued(&ask.domain, id, ask.thread_key.as_deref()).await?,
             None => None,
@@ -117,9 +144,8 @@ impl Assistant {
         let writing = self.writes.announce(thread);
         let retrieval =
             Retrieval::new(ask.docs, ask.passages, ask.filter, ask.current_path, self.sites.of(ask.project));
-        let model = Arc::clone(&self.model);
         let clock = Arc::clone(&self.clock);
-        let events = reply::events(model, clock, writing, retrieval, ask.context, dialogue, answer_id);
+        let events = reply::events(answerer, clock, writing, retrieval, ask.context, dialogue, answer_id);
         Ok(AnswerStream { thread, new_key, events })
     }
 
@@ -214,6 +240,35 @@ impl Assistant {
                 return Ok(forgotten);
             }
         }
+    }
+
+    /// What the assistant of a site has spent today, in UTC, and the limit of it; `None` where spending is not counted.
+    pub async fn spent_today(&self, domain: &Domain) -> Result<Option<(Spend, DailyLimit)>, StoreError> {
+        let Some(budget) = &self.budget else { return Ok(None) };
+        let spent = budget.spends.spent(domain, day_of(self.clock.now())).await?;
+        Ok(Some((spent, budget.limits.of(domain))))
+    }
+
+    /// How many replies were made without a language model because a limit was reached, since the process began.
+    pub fn limited_replies(&self) -> u64 {
+        self.limited.load(Ordering::Relaxed)
+    }
+
+    /// The model that answers within the limit of a site.
+    async fn answerer(&self, domain: &Domain) -> Result<Answerer, StoreError> {
+        let model = Arc::clone(&self.model);
+        let Some(budget) = self.budget.as_ref().filter(|_| !model.describe().is_builtin()) else {
+            return Ok(Answerer { model, meter: Meter::default(), notice: None });
+        };
+        let (day, limit) = (day_of(self.clock.now()), budget.limits.of(domain));
+        if limit.is_set() && limit.is_reached(budget.spends.spent(domain, day).await?) {
+            self.limited.fetch_add(1, Ordering::Relaxed);
+            info!(%domain, "the daily limit is reached, so the question is answered without a language model");
+            let model = Arc::clone(&budget.instead);
+            return Ok(Answerer { model, meter: Meter::default(), notice: Some(LIMIT_REACHED) });
+        }
+        let meter = Meter::new(Arc::clone(&budget.spends), domain.clone(), day, self.price);
+        Ok(Answerer { model, meter, notice: None })
     }
 
     /// The thread to continue. `None` for an unknown or expired thread, or one of another site, so that a new one is

@@ -1,4 +1,4 @@
-//! The conformance suites of [`Threads`] and [`Searches`]. They panic at the first failure.
+//! The conformance suites of [`Threads`], [`Searches`] and [`Spends`]. They panic at the first failure.
 
 use docent_types::{Domain, ThreadId, Timestamp};
 use uuid::Uuid;
@@ -10,6 +10,7 @@ use crate::export::{
 use crate::searches::{
     MOST_TERMS_A_DAY, Search, SearchCounts, SearchTerm, SearchTerms, Searches, TermCursor, TermQuery,
 };
+use crate::spend::{Spend, Spends};
 use crate::thread::{AnswerStage, CitedPage, Feedback, NewThread, Rating, ThreadKey, Threads, Timing, Turn};
 
 const ALL: usize = usize::MAX;
@@ -462,4 +463,22 @@ pub async fn searches(store: &dyn Searches) {
         (MOST_TERMS_A_DAY + 1, 2),
         "and no further terms"
     );
+}
+
+/// What was spent adds up for each domain and day.
+pub async fn spends(store: &dyn Spends) {
+    let [acme, other] = ["acme", "other"].map(|name| Domain::parse(name).expect("a name"));
+    let spend = |tokens, cost_micros| Spend { tokens, cost_micros };
+    let spent = async |domain: &Domain, day| store.spent(domain, day).await.expect("reads");
+    assert_eq!(spent(&acme, 3).await, Spend::default());
+    for (domain, day, more) in
+        [(&acme, 3, spend(100, 7)), (&acme, 3, spend(-40, -7)), (&acme, 4, spend(1, 0)), (&other, 3, spend(5, 1 << 40))]
+    {
+        store.spend(domain, day, more).await.expect("adds");
+    }
+    assert_eq!(
+        [spent(&acme, 3).await, spent(&acme, 4).await, spent(&acme, 5).await],
+        [spend(60, 0), spend(1, 0), spend(0, 0)]
+    );
+    assert_eq!(spent(&other, 3).await, spend(5, 1 << 40), "each domain has its own");
 }

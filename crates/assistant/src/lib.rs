@@ -6,8 +6,8 @@
 //! - [`SiteSettings`] is the configuration of a docs site: its address, its instructions.
 //! - [`prompt`] builds the model's request: pure, and the only place with those texts.
 //! - [`SearchLog`] counts what readers search for without asking.
-//! - [`Threads`] is the port to stored conversations and [`Searches`] the one to counted searches, with implementations
-//!   in [`memory`] and their suites in [`conformance`].
+//! - [`Threads`] is the port to stored conversations, [`Searches`] the one to counted searches and [`Spends`] the one to what
+//!   was spent, with implementations in [`memory`] and their suites in [`conformance`].
 //!
 //! Internally, `reply` is in control: `query` and `rewrite` decide what to search for, `retrieval` searches and tracks
 //! citations, `model_call` calls the model, `bounds` limits how much of a question is read and stored, `link_filter`
@@ -37,6 +37,7 @@ mod rewrite;
 mod search_log;
 mod searches;
 mod site;
+mod spend;
 mod targets;
 mod thread;
 
@@ -57,4 +58,5 @@ pub use reader_words::{question_instruction, search_instruction};
 pub use search_log::SearchLog;
 pub use searches::{MOST_TERMS_A_DAY, Search, SearchCounts, SearchTerm, SearchTerms, Searches, TermCursor, TermQuery};
 pub use site::SiteSettings;
+pub use spend::{Budget, DailyLimit, DailyLimits, Spend, Spends};
 pub use thread::{AnswerStage, CitedPage, Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Timing, Turn};

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use crate::analytics::{DAY, Days, Summary};
 use crate::export::{AskedTurn, Export, ExportCursor, ExportQuery, PageBuilder, QuestionFacts};
 use crate::searches::{MOST_TERMS_A_DAY, Search, SearchCounts, SearchTerm, SearchTerms, Searches, TermQuery};
+use crate::spend::{Spend, Spends};
 use crate::thread::{Feedback, NewThread, Thread, Threads, Turn};
 
 /// Threads in memory.
@@ -191,11 +192,31 @@ impl Searches for MemorySearches {
     }
 }
 
+/// What was spent, in memory.
+#[derive(Debug, Default)]
+pub struct MemorySpends(Mutex<HashMap<(Domain, i64), Spend>>);
+
+#[async_trait]
+impl Spends for MemorySpends {
+    async fn spend(&self, domain: &Domain, day: i64, spend: Spend) -> Result<(), StoreError> {
+        let mut spends = self.0.lock();
+        let of_day = spends.entry((domain.clone(), day)).or_default();
+        of_day.tokens += spend.tokens;
+        of_day.cost_micros += spend.cost_micros;
+        Ok(())
+    }
+
+    async fn spent(&self, domain: &Domain, day: i64) -> Result<Spend, StoreError> {
+        Ok(self.0.lock().get(&(domain.clone(), day)).copied().unwrap_or_default())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #[tokio::test]
     async fn the_twin_conforms() {
         crate::conformance::threads(&super::MemoryThreads::default()).await;
         crate::conformance::searches(&super::MemorySearches::default()).await;
+        crate::conformance::spends(&super::MemorySpends::default()).await;
     }
 }

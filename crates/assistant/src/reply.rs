@@ -30,6 +30,7 @@ use crate::question_writes::PendingQuestion;
 use crate::reply_text::ReplyText;
 use crate::retrieval::Retrieval;
 use crate::rewrite::rewrite;
+use crate::spend::Meter;
 use crate::thread::{Timing, Turn};
 
 /// Maximum number of searches that a model may make, and of model calls before it has to answer.
@@ -40,9 +41,17 @@ const CALLS: usize = 2 * SEARCHES;
 const LONGEST_QUERY: usize = 300;
 const OUR_LONGEST_QUERY: usize = 2_000;
 
+/// The model that answers, and who counts what that costs.
+pub(crate) struct Answerer {
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) meter: Meter,
+    /// Told before the answer.
+    pub(crate) notice: Option<&'static str>,
+}
+
 /// The events of a reply: always a search first, displayed as a tool call; then the model.
 pub(crate) fn events(
-    model: Arc<dyn Model>,
+    answerer: Answerer,
     clock: Arc<dyn Clock>,
     writing: PendingQuestion,
     retrieval: Retrieval,
@@ -51,8 +60,10 @@ pub(crate) fn events(
     answer_id: MessageId,
 ) -> BoxStream<'static, StreamEvent> {
     let thread_id = Some(dialogue.id);
+    let Answerer { model, meter, notice } = answerer;
     let mut reply = Reply {
         model,
+        meter,
         clock,
         retrieval,
         context,
@@ -79,16 +90,21 @@ pub(crate) fn events(
 
         // The question is stored while the model answers. Only the end of the reply waits for it.
         let stored = writing.store(reply.dialogue.asked());
-        if let Some(text) = reply.own_words() {
-            for event in reply.say_own(&text) {
+        let own_words = reply.own_words();
+        if let Some(text) = &own_words {
+            for event in reply.say_own(text) {
                 yield event;
             }
             let usage = reply.count_step();
             yield StreamEvent::StepFinish { reason: FinishReason::Stop, usage };
+        } else if let Some(notice) = notice {
+            for event in reply.say_notice(notice) {
+                yield event;
+            }
         }
         let mut is_first = true;
         let reason = loop {
-            if reply.text.has_spoken() && is_first {
+            if own_words.is_some() {
                 break FinishReason::Stop;
             }
             if !std::mem::take(&mut is_first) {
@@ -135,6 +151,7 @@ pub(crate) fn events(
                     Ok(Event::Done { reason, usage }) => {
                         end = reason;
                         reply.spent += usage;
+                        reply.meter.end(usage);
                     }
                     Err(failure) => {
                         let trouble = reply.trouble(&failure, "the answer broke off");
@@ -162,6 +179,7 @@ pub(crate) fn events(
         };
 
         let usage = reply.total;
+        reply.meter.stored().await;
         if !Box::pin(stored.answered(reply.into_turn())).await {
             yield StreamEvent::Error { sentence: "The conversation could not be stored. Try again.".to_owned() };
             return;
@@ -173,6 +191,7 @@ pub(crate) fn events(
 /// A reply that is being made.
 struct Reply {
     model: Arc<dyn Model>,
+    meter: Meter,
     clock: Arc<dyn Clock>,
     retrieval: Retrieval,
     context: Vec<ContextItem>,
@@ -231,8 +250,16 @@ impl Reply {
         events
     }
 
+    /// The events of a sentence before the answer.
+    fn say_notice(&mut self, notice: &str) -> Vec<StreamEvent> {
+        let mut events = self.text.say(notice.to_owned());
+        events.extend(self.close(&mut Step::default()));
+        events
+    }
+
     async fn choose_words(&mut self) {
         (self.query, self.spent) = look_for(self.model.as_ref(), &self.dialogue, &self.context).await;
+        self.meter.end(self.spent);
     }
 
     /// Makes the first search, and returns its result.
@@ -297,11 +324,15 @@ impl Reply {
         };
         let begun = model_call::begin(self.model.as_ref(), request).await;
         self.left_tokens = self.left_tokens.saturating_sub(read);
+        if begun.is_ok() {
+            self.meter.begin(read);
+        }
         begun
     }
 
     /// The events of more text of the model.
     fn take(&mut self, delta: String) -> Vec<StreamEvent> {
+        self.meter.wrote(delta.len());
         let events = self.text.take(delta, &self.retrieval.targets);
         if !events.is_empty() && self.first_word_ms.is_none() {
             self.first_word_ms = Some(self.since_asked());

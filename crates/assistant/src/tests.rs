@@ -3,6 +3,7 @@
 mod answering;
 mod grounding;
 mod sample;
+mod spending;
 mod threads;
 mod trouble;
 

@@ -2,26 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use docent_types::Usage;
-
-/// The price of a model per million tokens.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TokenPrice {
-    pub input: f64,
-    /// Price of input tokens that the provider had cached.
-    pub cached_input: f64,
-    pub output: f64,
-}
-
-impl TokenPrice {
-    pub(crate) fn of(&self, usage: Usage) -> f64 {
-        let cached = usage.cached_input_tokens.min(usage.input_tokens);
-        let tokens = |count: u64| count as f64 / 1e6;
-        tokens(usage.input_tokens - cached) * self.input
-            + tokens(cached) * self.cached_input
-            + tokens(usage.output_tokens) * self.output
-    }
-}
+use docent_types::{TokenPrice, Usage};
 
 /// The configured prices.
 #[derive(Debug, Clone, Default, PartialEq)]

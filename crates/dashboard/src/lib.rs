@@ -34,7 +34,7 @@ mod route;
 mod text;
 mod turns;
 
-pub use cost::{Prices, TokenPrice};
+pub use cost::Prices;
 pub use dashboard::{Dashboard, DashboardParts};
 pub use operations::{
     CheckFinding, CheckedProject, Findings, IndexStatus, Level, Operations, ProjectError, ProjectForm, SAME_TOKEN,

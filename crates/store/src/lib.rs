@@ -41,6 +41,7 @@ mod rows;
 mod schema;
 mod searches;
 mod sizes;
+mod spends;
 mod sqlite;
 mod threads;
 mod transaction;

@@ -15,7 +15,7 @@ use crate::sqlite::SqliteStore;
 use crate::write_connection::WriteConnection;
 
 /// The tables whose rows belong to a domain.
-const OF_DOMAIN: [&str; 3] = ["threads", "turns", "searches"];
+const OF_DOMAIN: [&str; 4] = ["threads", "turns", "searches", "spends"];
 
 impl SqliteStore {
     /// The jobs of a removed project whose workers have not said that they stopped.
@@ -74,7 +74,7 @@ pub(crate) fn remove(
     Ok(jobs)
 }
 
-/// Moves the conversations and searches of a project to its new domain.
+/// Moves the conversations, searches and spending of a project to its new domain.
 pub(crate) fn move_to_domain(connection: &Connection, from: &Domain, to: &Domain) -> rusqlite::Result<()> {
     if from != to {
         for table in OF_DOMAIN {

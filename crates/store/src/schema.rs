@@ -31,6 +31,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/17.sql"),
     include_str!("schema/18.sql"),
     include_str!("schema/19.sql"),
+    include_str!("schema/20.sql"),
 ];
 
 /// The script behind which the names of operators are folded anew.

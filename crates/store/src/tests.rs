@@ -153,6 +153,7 @@ async fn keeps_the_promises_of_pull_requests() {
 async fn keeps_the_promises_of_threads() {
     docent_assistant::conformance::threads(&*TemporaryDatabase::new().open()).await;
     docent_assistant::conformance::searches(&*TemporaryDatabase::new().open()).await;
+    docent_assistant::conformance::spends(&*TemporaryDatabase::new().open()).await;
 }
 
 #[tokio::test]

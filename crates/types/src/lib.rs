@@ -24,6 +24,7 @@ mod quota;
 mod repository_url;
 mod signature;
 mod stream;
+mod token_price;
 
 pub use address::{decoded_path, encoded_path};
 pub use branch::{BranchError, BranchName};
@@ -47,3 +48,4 @@ pub use quota::{Quota, QuotaStatus, retry_after_seconds};
 pub use repository_url::repository_url;
 pub use signature::{Signature, SignatureError};
 pub use stream::{FinishReason, StreamEvent, ToolOutput, Usage};
+pub use token_price::TokenPrice;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use docent_assistant::{
-    DayCount, Days, Gap, GapQuestion, Latency, Percentiles, QuestionCounts, Summary, UNKNOWN_LANGUAGE,
+    DailyLimit, DayCount, Days, Gap, GapQuestion, Latency, Percentiles, QuestionCounts, Spend, Summary,
+    UNKNOWN_LANGUAGE,
 };
 use docent_types::{Project, Refusal, Timestamp};
 use docent_web::{Csv, HttpError, Response};
@@ -69,6 +70,7 @@ pub(crate) async fn analytics(request: &AuthorizedRequest<'_>, project: &Project
     if request.wants_csv() {
         return file(&summary, request.http.query("of").as_deref());
     }
+    let spent = request.parts().assistant.spent_today(&project.domain).await.map_err(HttpError::internal)?;
     let lists = Lists { project, period: &period };
     let (first, last) = period.ends();
     let list = lists.of(&first, &last);
@@ -77,6 +79,7 @@ pub(crate) async fn analytics(request: &AuthorizedRequest<'_>, project: &Project
         ul.tiles {
             @for (name, count, which) in kinds(summary.counts) { li { b { (grouped(count)) } a href=(format_args!("{list}{which}")) { (name) } } }
         }
+        @if let Some((spent, limit)) = spent { (spent_today(spent, limit, &request.parts().prices.currency)) }
         @if summary.counts.questions == 0 { p.soft { "Nobody asked anything in these days." } }
         @else {
             h2 { "Questions a day" }
@@ -91,6 +94,22 @@ pub(crate) async fn analytics(request: &AuthorizedRequest<'_>, project: &Project
         }
     };
     Ok(request.page("Analytics", Section::Analytics, Some(project), &body))
+}
+
+/// What the assistant has spent today, beside its limit.
+fn spent_today(spent: Spend, limit: DailyLimit, currency: &str) -> Markup {
+    let of = |limit: Option<String>| limit.map(|limit| format!(" of {limit}")).unwrap_or_default();
+    let money = |micros: u64| format!("{:.2}", micros as f64 / 1e6);
+    let tokens = grouped(u64::try_from(spent.tokens).unwrap_or(0));
+    let cost = u64::try_from(spent.cost_micros).unwrap_or(0);
+    html! {
+        p {
+            "The assistant has used " (tokens) (of(limit.tokens.map(grouped))) " tokens today (UTC)"
+            @if cost > 0 || limit.cost_micros.is_some() { ", " (currency) " " (money(cost)) (of(limit.cost_micros.map(money))) }
+            "."
+            @if limit.is_reached(spent) { " The limit is reached: until midnight it quotes the docs." }
+        }
+    }
 }
 
 /// The targets of the links of a page: lists of questions, and tables as files.

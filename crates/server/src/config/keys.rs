@@ -7,15 +7,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use docent_agent::TurnLimits;
+use docent_assistant::{DailyLimit, DailyLimits};
 use docent_dashboard::Prices;
 use docent_http_client::BaseUrl;
 use docent_jobs::Retention;
+use docent_types::Domain;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use super::forges::ForgesKeys;
 use super::hooks::{self, HookKeys};
-use super::model::ModelKeys;
+use super::model::{ModelKeys, amount};
 use super::names::{self, Names, RunsOn};
 use super::openid::OpenIdKeys;
 use super::proxies;
@@ -113,11 +115,32 @@ struct AssistantKeys {
     suggestions: bool,
     thread_days: u32,
     resume_seconds: u32,
+    tokens_per_day: Option<u64>,
+    #[serde(deserialize_with = "amount")]
+    cost_per_day: Option<f64>,
+    sites: BTreeMap<Domain, DailyLimitKeys>,
+}
+
+/// The limits of one site.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct DailyLimitKeys {
+    tokens_per_day: Option<u64>,
+    #[serde(deserialize_with = "amount")]
+    cost_per_day: Option<f64>,
 }
 
 impl Default for AssistantKeys {
     fn default() -> Self {
-        Self { model: None, suggestions: false, thread_days: 90, resume_seconds: 30 }
+        Self {
+            model: None,
+            suggestions: false,
+            thread_days: 90,
+            resume_seconds: 30,
+            tokens_per_day: None,
+            cost_per_day: None,
+            sites: BTreeMap::new(),
+        }
     }
 }
 
@@ -192,6 +215,12 @@ impl Keys {
         let agent_limits = self.agent.limits();
         let asked = (self.agent.model.take(), self.assistant.model.take());
         let Names { agent, assistant, offered } = names::validate(&models, asked.0, asked.1)?;
+        let assistant_price = match &offered[&assistant] {
+            RunsOn::Itself => models.get(&assistant),
+            RunsOn::Other(other) => models.get(other),
+            RunsOn::Builtin => None,
+        };
+        let assistant_config = self.assistant.validate(assistant.clone(), assistant_price)?;
         let config = Config {
             listen: overrides.listen.unwrap_or(self.listen),
             public_url: self.public_url.as_deref().map(public_url).transpose()?,
@@ -208,7 +237,7 @@ impl Keys {
                 limits: agent_limits,
                 labels: self.agent.labels,
             },
-            assistant: self.assistant.validate(assistant)?,
+            assistant: assistant_config,
             limits: self.limits,
             retention: self.retention.to_retention(),
             proxies: proxies::validate(self.trusted_proxies, self.client_ip_header)?,
@@ -242,8 +271,17 @@ impl AgentKeys {
 }
 
 impl AssistantKeys {
-    /// `model` is the resolved name of the assistant's model.
-    fn validate(self, model: String) -> Result<AssistantConfig, ConfigError> {
+    /// `model` is the resolved name of the assistant's model, and `runs_on` what is configured for it.
+    fn validate(self, model: String, runs_on: Option<&ModelConfig>) -> Result<AssistantConfig, ConfigError> {
+        let limits = self.daily_limits();
+        let price = runs_on.and_then(|model| model.endpoint()?.price);
+        let limits_cost = limits.by_domain.values().chain([&limits.usual]).any(|limit| limit.cost_micros.is_some());
+        if limits_cost && price.is_none() && runs_on.is_some_and(ModelConfig::is_language) {
+            let sentence = format!(
+                "needs the prices of the model `{model}`; give its `input_price` and `output_price`, or limit `tokens_per_day`"
+            );
+            return Err(ConfigError::wrong("assistant.cost_per_day", sentence));
+        }
         if self.resume_seconds > LONGEST_RESUME {
             let sentence =
                 format!("is more than {LONGEST_RESUME}; a reply that nobody reads costs as much as one that is read");
@@ -254,7 +292,23 @@ impl AssistantKeys {
             suggestions: self.suggestions,
             keep_threads: days(self.thread_days),
             resumable: Duration::from_secs(self.resume_seconds.into()),
+            limits,
+            price,
         })
+    }
+
+    fn daily_limits(&self) -> DailyLimits {
+        let limit = |tokens: Option<u64>, cost: Option<f64>| DailyLimit {
+            tokens,
+            cost_micros: cost.map(|cost| (cost * 1e6).round() as u64),
+        };
+        let own = |(domain, keys): (&Domain, &DailyLimitKeys)| {
+            (domain.clone(), limit(keys.tokens_per_day, keys.cost_per_day))
+        };
+        DailyLimits {
+            usual: limit(self.tokens_per_day, self.cost_per_day),
+            by_domain: self.sites.iter().map(own).collect(),
+        }
     }
 }
 

@@ -119,6 +119,10 @@ pub(crate) struct AssistantConfig {
     pub(crate) keep_threads: Option<Duration>,
     /// How long a reply without a reader continues, if the chat client has declared that it resumes.
     pub(crate) resumable: Duration,
+    /// The most that the assistant may spend in a day.
+    pub(crate) limits: docent_assistant::DailyLimits,
+    /// The price of `model`, if it is configured.
+    pub(crate) price: Option<docent_types::TokenPrice>,
 }
 
 /// The GitHub App for the repositories of projects without their own token.

@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use docent_dashboard::TokenPrice;
+use docent_types::TokenPrice;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
@@ -72,28 +72,28 @@ pub(super) struct ModelKeys {
     idle_seconds: Option<NonZeroU64>,
     force_tools: Option<bool>,
     text_tool_calls: Option<bool>,
-    #[serde(default, deserialize_with = "price")]
+    #[serde(default, deserialize_with = "amount")]
     input_price: Option<f64>,
-    #[serde(default, deserialize_with = "price")]
+    #[serde(default, deserialize_with = "amount")]
     cached_input_price: Option<f64>,
-    #[serde(default, deserialize_with = "price")]
+    #[serde(default, deserialize_with = "amount")]
     output_price: Option<f64>,
 }
 
-/// A number, or, as in an environment variable, the text of one.
-fn price<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+/// An amount of money: a number, or, as in an environment variable, the text of one.
+pub(super) fn amount<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "expected a number")]
-    enum Price {
+    enum Amount {
         Number(f64),
         Text(String),
     }
-    let price = match Price::deserialize(from)? {
-        Price::Number(number) => Some(number),
-        Price::Text(text) => text.trim().parse().ok(),
+    let amount = match Amount::deserialize(from)? {
+        Amount::Number(number) => Some(number),
+        Amount::Text(text) => text.trim().parse().ok(),
     };
-    let price = price.filter(|price| price.is_finite() && *price >= 0.0);
-    price.map(Some).ok_or_else(|| D::Error::custom("expected the price of a million tokens, such as 3 or 0.25"))
+    let amount = amount.filter(|amount| amount.is_finite() && (0.0..=1e12).contains(amount));
+    amount.map(Some).ok_or_else(|| D::Error::custom("expected an amount of money, such as 3 or 0.25"))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -19,7 +19,7 @@ const OPUS: &str = "[models.opus]\nprovider = \"openai\"\nmodel = \"m\"\nbase_ur
 const FAST: &str = "[models.fast]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
 
 /// Every key, with a value that is valid together with the others.
-const KEYS: [(&str, &str); 60] = [
+const KEYS: [(&str, &str); 63] = [
     ("listen", "127.0.0.1:9"),
     ("public_url", "https://docs.example.com"),
     ("data", "./elsewhere"),
@@ -53,6 +53,9 @@ const KEYS: [(&str, &str); 60] = [
     ("assistant.suggestions", "true"),
     ("assistant.thread_days", "30"),
     ("assistant.resume_seconds", "0"),
+    ("assistant.tokens_per_day", "2000000"),
+    ("assistant.cost_per_day", "5"),
+    ("assistant.sites.docs.cost_per_day", "20"),
     ("limits.agent_jobs_per_hour", "1"),
     ("limits.agent_messages_per_hour", "2"),
     ("limits.assistant_requests_per_hour", "3"),
@@ -119,6 +122,9 @@ fn every_key_is_known_to_the_file_and_to_the_environment() {
     let month = Duration::from_secs(30 * 24 * 3600);
     assert_eq!((config.assistant.suggestions, config.assistant.keep_threads), (true, Some(month)));
     assert_eq!(config.assistant.resumable, Duration::ZERO);
+    let docs = docent_types::Domain::parse("docs").expect("a name");
+    let limit = docent_assistant::DailyLimit { tokens: Some(2_000_000), cost_micros: Some(20_000_000) };
+    assert_eq!(config.assistant.limits.of(&docs), limit);
     assert_eq!((config.agent.workers, config.agent.at_once_per_project), (2, 1));
     assert_eq!((config.retention.journals, config.retention.jobs), (Some(month * 7 / 30), Some(month)));
     let docent_agent::TurnLimits { steps, tokens, minutes, files, bytes, .. } = config.agent.limits;
@@ -130,7 +136,7 @@ fn every_key_is_known_to_the_file_and_to_the_environment() {
     let ModelConfig::OpenAi(sonnet, ways) = &config.models["sonnet"] else { panic!("{:?}", config.models) };
     assert_eq!(sonnet.key, Some(SecretSource::Variable("K".to_owned())));
     assert!(ways.force_tools && ways.text_tool_calls);
-    let price = docent_dashboard::TokenPrice { input: 3.0, cached_input: 0.25, output: 15.0 };
+    let price = docent_types::TokenPrice { input: 3.0, cached_input: 0.25, output: 15.0 };
     assert_eq!((config.prices.currency.as_str(), config.prices.models.get("sonnet")), ("EUR", Some(&price)));
     assert_eq!(config.prices.models.get("opus"), None, "it has none");
     let ModelConfig::Anthropic(opus) = &config.models["opus"] else { panic!("{:?}", config.models) };
@@ -273,8 +279,13 @@ fn mistakes_are_named() {
         (openai(""), &[], "`models.sonnet.api_key_env`: is missing"),
         (openai("input_price = 3"), &[], "`models.sonnet.output_price`: is missing beside `input_price`"),
         (openai("cached_input_price = 3"), &[], "`models.sonnet.input_price`: is missing beside `cached_input_price`"),
-        (openai("input_price = \"dear\""), &[], "`models.sonnet.input_price`: expected the price of a million tokens"),
-        (openai("output_price = -1"), &[], "`models.sonnet.output_price`: expected the price of a million tokens"),
+        (openai("input_price = \"dear\""), &[], "`models.sonnet.input_price`: expected an amount of money"),
+        (
+            openai("api_key_env = \"K\"\n[assistant]\ncost_per_day = 5"),
+            &[],
+            "`assistant.cost_per_day`: needs the prices",
+        ),
+        (openai("output_price = -1"), &[], "`models.sonnet.output_price`: expected an amount of money"),
         (openai("api_key_env = \"K\"\napi_key_file = \"k\""), &[], "`models.sonnet.api_key_file`: stands beside"),
         (openai("api_key_env = \"sk-secret\""), &[], "`models.sonnet.api_key_env`: is no name of a variable"),
         (
@@ -422,7 +433,8 @@ fn every_key_is_documented() {
         let named = ["models.sonnet.", "models.opus.", "openid.", "hooks.0."]
             .iter()
             .find_map(|table| key.strip_prefix(table))
-            .unwrap_or(key);
+            .unwrap_or(key)
+            .replace(".sites.docs.", ".sites.DOMAIN.");
         assert!(
             DOCUMENTATION.contains(&format!("| `{named}`")) || DOCUMENTATION.contains(&format!(", `{named}`")),
             "{key}"

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use docent_assistant::Assistant;
 use docent_discovery::Replies;
 use docent_embed::Questions;
 use docent_hooks::Hooks;
@@ -35,6 +36,7 @@ pub(crate) struct Metrics {
     /// `None` without an embedder.
     questions: Option<Arc<Questions>>,
     hooks: Option<Hooks>,
+    assistant: Option<Arc<Assistant>>,
 }
 
 /// A stream that counts as live until this is dropped.
@@ -49,12 +51,17 @@ impl Drop for LiveStream {
 impl Metrics {
     pub(crate) fn new(started: Timestamp, replies: Replies, models: ModelCalls) -> Self {
         let (requests, streams) = (Mutex::default(), Arc::default());
-        Self { started, requests, streams, replies, models, questions: None, hooks: None }
+        Self { started, requests, streams, replies, models, questions: None, hooks: None, assistant: None }
     }
 
     /// Adds the outcomes of questions that need a vector.
     pub(crate) fn with_questions(self, questions: Option<Arc<Questions>>) -> Self {
         Self { questions, ..self }
+    }
+
+    /// Adds the replies that a daily limit kept from a language model.
+    pub(crate) fn with_assistant(self, assistant: Arc<Assistant>) -> Self {
+        Self { assistant: Some(assistant), ..self }
     }
 
     /// Adds the deliveries of webhooks.
@@ -121,6 +128,14 @@ impl Metrics {
             .sample(&[("outcome", "failed")], counts.failed)
             .sample(&[("outcome", "left")], counts.left)
             .sample(&[("outcome", "refused")], counts.refused);
+        if let Some(assistant) = &self.assistant {
+            text.family(
+                "docent_limited_replies_total",
+                MetricKind::Counter,
+                "Questions that were answered without a language model, because the daily limit of their site was reached.",
+            )
+            .sample(&[], assistant.limited_replies());
+        }
     }
 
     fn questions(&self, text: &mut Exposition) {

@@ -283,6 +283,7 @@ impl Router {
             searches: app.searches.clone(),
         };
         let metrics = Metrics::new(app.now(), answering.replies.clone(), app.models.calls().clone())
+            .with_assistant(Arc::clone(&app.assistant))
             .with_questions(app.embedder.clone())
             .with_hooks(hooks);
         let v1 = docent_http_v1::Api {
@@ -309,7 +310,14 @@ impl Router {
             has_language_model: app.models.configured().any(|(_, model)| !model.describe().is_builtin()),
             assistant: Arc::clone(&app.assistant),
             searches: app.searches.clone(),
-            assistants: app.models.callable().map(|(name, model)| (name, Arc::new(app.assistant.on(model)))).collect(),
+            assistants: app
+                .models
+                .callable()
+                .map(|(name, model)| {
+                    let price = app.config.prices.models.get(&name).copied();
+                    (name, Arc::new(app.assistant.on(model, price)))
+                })
+                .collect(),
             pulls: app.pulls(),
             operations: Arc::new(ServerOperations::new(Arc::clone(app))),
             clock: Arc::clone(&app.clock),

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use docent_access::{Access, AddError, AssistantLimits, Keys, Projects};
-use docent_assistant::{Assistant, SearchLog, Threads};
+use docent_assistant::{Assistant, Budget, SearchLog, Threads};
 use docent_authoring::{AllowCommand, Author, AuthorConfig, Pulls, Repositories, search_of};
+use docent_builtin::Builtin;
 use docent_embed::Questions;
 use docent_forge::PullRequests;
 use docent_jobs::{JobLimits, Jobs};
@@ -84,8 +85,14 @@ impl App {
         let answering = models.named(&config.assistant.model)?;
         let sites = Sites::new(config.assistant.suggestions).with_quarantine(quarantine.clone());
         let known = sites.clone();
+        let budget = Budget {
+            spends: Arc::clone(&store) as _,
+            limits: config.assistant.limits.clone(),
+            instead: Arc::new(Builtin),
+        };
         let assistant = Assistant::new(answering, threads, Arc::clone(&clock), Arc::clone(&ids))
-            .with_sites(move |project| known.of(project));
+            .with_sites(move |project| known.of(project))
+            .with_budget(budget, config.assistant.price);
         let credentials = RepositoryCredentials { forges: forges.clone(), git: config.git.clone() };
         let repositories = Repositories::new(Mirrors::new(config.data.join("mirrors")), credentials.token_of());
         Ok(Self {
