@@ -324,6 +324,11 @@ impl Anchors {
         }
     }
 
+    /// Whether an explicit id is read after the markup of its heading: `{#a.__b__}` is then `a.b`.
+    pub(crate) fn reads_ids_of_shown_text(&self) -> bool {
+        self.style == AnchorStyle::Docusaurus
+    }
+
     /// The anchor for a heading with this text.
     pub fn for_heading(&mut self, text: &str) -> String {
         if self.style == AnchorStyle::Mintlify {

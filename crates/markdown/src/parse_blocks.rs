@@ -268,17 +268,21 @@ impl BlockParser<'_> {
         let hugo_words = self.hugo_words.take().map(HugoWords::words);
         let raw = self.source.text[range.clone()].lines().next().unwrap_or_default();
         let delimiters = self.anchors.explicit_id_delimiters();
+        let start = words.min(self.section.text.len());
+        let mut text = self.section.text.split_off(start);
+        let shown = self.anchors.reads_ids_of_shown_text().then(|| text.clone());
         let id = match self.anchors.is_kramdown() {
             true => anchors_kramdown::own_id(raw)
                 .or_else(|| anchors_kramdown::id_below(&self.source.text[range.end..]))
                 .or_else(|| anchors_kramdown::id_above(&self.source.text[..range.start])),
             false => delimiters
-                .and_then(|(open, close)| explicit_id(raw, open, close))
+                .and_then(|(open, close)| {
+                    let in_shown = shown.as_deref().and_then(|shown| explicit_id(shown, open, close));
+                    in_shown.or_else(|| explicit_id(raw, open, close))
+                })
                 .or_else(|| self.anchors.reads_comments().then(|| id_in_comment(raw)).flatten()),
         };
         let open = delimiters.map_or('{', |(open, _)| open);
-        let start = words.min(self.section.text.len());
-        let mut text = self.section.text.split_off(start);
         let pictures = std::mem::take(&mut self.pictures);
         let without_pictures = (!pictures.is_empty()).then(|| {
             let mut text = text.clone();
