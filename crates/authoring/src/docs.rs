@@ -1,11 +1,12 @@
 //! A project's docs at one commit, as the search index reads them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use docent_markdown::joined;
 use docent_quarantine::Quarantine;
 use docent_search::{Source, SourceFile};
-use docent_site::{Generator, Site, Tree, from_root, sites_in};
+use docent_site::{Generator, Site, SkipReason, Tree, from_root, sites_in};
 use docent_types::{BoxError, Project};
 use docent_workspace::{Base, FileMode, GitError, Listing, Mirror, TreeFile};
 
@@ -45,8 +46,10 @@ impl Docs {
 /// What stands below a docs root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocsOverview {
-    /// The number of files that are pages of the site.
+    /// The number of pages that readers can find.
     pub pages: usize,
+    /// The number of other files in docs formats, by the reason why they make no page.
+    pub skipped: BTreeMap<SkipReason, usize>,
     pub generator: Generator,
     /// The folders below the docs root in which a site is configured, each with its generator.
     pub sites: Vec<(String, Generator)>,
@@ -60,8 +63,8 @@ impl Docs {
     pub fn overview(&self, quarantine: &Quarantine) -> Result<DocsOverview, GitError> {
         let tree = OriginalDocs::new(self.base.clone(), &self.root, quarantine)?;
         let site = Site::read(&tree);
-        let pages = site.files().filter(|file| site.is_page(file)).count();
-        Ok(DocsOverview { pages, generator: site.generator(), sites: sites_in(&tree.paths()) })
+        let (pages, skipped) = site.count_pages(&tree);
+        Ok(DocsOverview { pages, skipped, generator: site.generator(), sites: sites_in(&tree.paths()) })
     }
 
     /// The files of the repository to which symbolic links among `files` lead, each by the path through the link. Links in

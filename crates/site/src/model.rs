@@ -12,6 +12,7 @@ use crate::generators::{Rules, front_links, rules};
 use crate::layout::{Generator, Layout, below};
 use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink, is_external};
 use crate::sites::configured_by;
+use crate::skip_reason::SkipReason;
 use crate::tree::Tree;
 
 /// The destination of a link.
@@ -263,6 +264,19 @@ impl Site {
     /// Every file of the repository: first those inside the docs root in order, then those outside.
     pub(crate) fn all_files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().chain(&self.outside).map(String::as_str)
+    }
+
+    /// The number of pages that readers can find, and of the files in docs formats that make none, by reason. Reads the front
+    /// matter of every page.
+    pub fn count_pages(&self, tree: &dyn Tree) -> (usize, BTreeMap<SkipReason, usize>) {
+        let (mut pages, mut skipped) = (0, BTreeMap::new());
+        for outcome in self.files.iter().filter_map(|file| self.layout.listed_pages(tree, file)) {
+            match outcome {
+                Ok(listed) => pages += listed,
+                Err(reason) => *skipped.entry(reason).or_default() += 1,
+            }
+        }
+        (pages, skipped)
     }
 
     /// Every file of the docs root, in order.

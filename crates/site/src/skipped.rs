@@ -8,6 +8,7 @@ use crate::generators::detection::is_configuration;
 use crate::generators::rules;
 use crate::glob::Globs;
 use crate::layout::Layout;
+use crate::model::front_matter;
 use crate::read_file::read_file;
 use crate::skip_reason::SkipReason;
 use crate::tree::Tree;
@@ -96,6 +97,29 @@ impl Layout {
             None => return None,
         };
         Some(Skip { reason, rule: self.rule(tree, file, bytes, reason) })
+    }
+
+    /// The number of pages that a file makes and readers can find, or why it makes none. As [`read_file`] has it, but of a page
+    /// only the front matter is read. `None` for a file that is not docs.
+    pub(crate) fn listed_pages(&self, tree: &dyn Tree, file: &str) -> Option<Result<usize, SkipReason>> {
+        if let Some(reason) = self.skipped(file) {
+            return Some(Err(reason));
+        }
+        if !self.holds_pages(file) {
+            return None;
+        }
+        let bytes = || tree.read(file).unwrap_or_default();
+        if !is_page(file) {
+            let listed = read_file(self, file, &bytes(), tree).pages.iter().filter(|page| page.place.listed).count();
+            return (listed > 0).then_some(Ok(listed));
+        }
+        let front = front_matter(&bytes());
+        let place = self.place_of(file, self.front_matter_of(file, &bytes).as_ref().unwrap_or(&front));
+        Some(match place.listed {
+            true => Ok(1),
+            false if front.is_excluded_from_listings() => Err(SkipReason::Hidden),
+            false => Err(SkipReason::NotInNavigation),
+        })
     }
 
     /// The location of the rule by which a file is skipped, if known.

@@ -1,5 +1,7 @@
 //! Files that are not indexed, and how they are reported.
 
+use std::collections::BTreeMap;
+
 use docent_site::SkipReason;
 
 use super::{Docs, Site};
@@ -48,6 +50,44 @@ fn skipped_files_are_counted_by_reason_after_any_update() {
     let summary = site.update(&docs);
     assert!(summary.skipped.iter().any(|skipped| skipped.reason == SkipReason::NotInNavigation), "{summary:?}");
     assert_eq!(counted(&Site::of(&docs).update(&docs).skipped), counted(&summary.skipped));
+}
+
+#[test]
+fn pages_are_counted_alike_before_there_is_an_index() {
+    for files in [
+        vec![
+            ("docs.json", r#"{"navigation": {"pages": ["a", "d"]}}"#),
+            ("a.mdx", "# A"),
+            ("b.mdx", "# B"),
+            ("d.mdx", "---\nhidden: true\n---\n"),
+            ("snippets/s.mdx", "S"),
+            ("old.org", "* Old"),
+        ],
+        vec![
+            ("book.toml", "[book]\ntitle = \"A\"\n"),
+            ("src/SUMMARY.md", "# Summary\n\n- [A](a.md)\n"),
+            ("src/a.md", "# A"),
+            ("src/b.md", "# B"),
+        ],
+        vec![
+            ("CONTRIBUTING.md", "Words."),
+            ("a.md", "# A"),
+            ("draft.md", "---\ndraft: true\n---\n"),
+            (
+                "api.yaml",
+                "openapi: 3.0.0\ninfo: {title: A, version: '1'}\npaths:\n  /a: {get: {responses: {}}}\n  /b: {get: {responses: {}}}\n",
+            ),
+        ],
+    ] {
+        let docs = Docs::of(&files);
+        let summary = Site::of(&docs).update(&docs);
+        let tree: BTreeMap<String, Vec<u8>> =
+            files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
+        let (pages, skipped) = docent_site::Site::read(&tree).count_pages(&tree);
+        let indexed: BTreeMap<SkipReason, usize> =
+            summary.skipped.iter().map(|skipped| (skipped.reason, skipped.count)).collect();
+        assert_eq!((pages, skipped), (summary.pages, indexed), "{files:?}");
+    }
 }
 
 #[test]

@@ -35,7 +35,9 @@ pub(crate) async fn inspect(
     let docs = overview(app, docs).await?;
     match docs.pages {
         0 => {
-            let failure = Failure::plain(no_pages(&project)).of("--docs-root");
+            let none = no_pages(&project);
+            let none = skipped(&docs).map_or_else(|| none.clone(), |skipped| format!("{none}; {skipped}"));
+            let failure = Failure::plain(none).of("--docs-root");
             Err(match other_sites(&docs) {
                 Some(sites) => failure.then(&sites),
                 None => failure,
@@ -50,6 +52,13 @@ pub(crate) async fn overview(app: &App, docs: Docs) -> Result<DocsOverview, Fail
     let quarantine = app.quarantine.clone();
     let overview = tokio::task::spawn_blocking(move || docs.overview(&quarantine));
     Ok(overview.await.map_err(|error| Failure::new("cannot read the docs", error))??)
+}
+
+/// “skipped: 100 not in the navigation, 1 configuration”, the reasons of the index; `None` where it skips nothing.
+pub(super) fn skipped(docs: &DocsOverview) -> Option<String> {
+    let skipped: Vec<String> =
+        docs.skipped.iter().map(|(reason, files)| format!("{files} {}", reason.label())).collect();
+    (!skipped.is_empty()).then(|| format!("skipped: {}", skipped.join(", ")))
 }
 
 /// The sites below a docs root that is none of them, and how to have one of them.

@@ -9,6 +9,7 @@ pub(crate) use options::{added, allowed, changed, docs_root};
 
 use std::collections::BTreeMap;
 
+use docent_authoring::DocsOverview;
 use docent_types::{Domain, ForgeKind, Project, ProjectId, ProjectSettings, ProjectUid, Timestamp, TokenLocation};
 use serde::Serialize;
 use serde_json::json;
@@ -35,12 +36,11 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
                 (found.project, Some(found.docs))
             };
             app.projects().add(project.clone()).await?;
-            let pages = docs.as_ref().map(|docs| docs.pages);
             if json {
-                output::line(with_pages(&project, pages))?;
+                output::line(with_pages(&project, docs.as_ref().map(|docs| docs.pages)))?;
             } else {
                 let Project { id, repository, branch, .. } = &project;
-                let pages = pages.map_or_else(|| "not looked at".to_owned(), counted);
+                let pages = docs.as_ref().map_or_else(|| "not looked at".to_owned(), found);
                 output::line(format_args!("added `{id}` with its docs in {repository} on `{branch}`: {pages}"))?;
                 if project.forge != ForgeKind::Local && project.token.is_none() && app.config.github_app.is_none() {
                     output::print_note(format_args!(
@@ -61,11 +61,11 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
             let before = app.known_project(&args.id).await?;
             let project = options::changed(&before, args)?;
             let looks = is_elsewhere(&before, &project) && (!args.options.no_check || inspect::is_folder(&project));
-            let (project, pages) = if looks {
+            let (project, docs) = if looks {
                 let branch = project.branch.clone();
                 let found = inspect::inspect(app, project, Some(&branch)).await;
                 let found = found.map_err(|failure| failure.then("nothing was changed"))?;
-                (found.project, Some(found.docs.pages))
+                (found.project, Some(found.docs))
             } else {
                 (project, None)
             };
@@ -73,9 +73,9 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
                 return Err(Failure::plain(format!("the project `{}` was removed meanwhile", project.id)));
             }
             if json {
-                output::line(with_pages(&project, pages))?;
+                output::line(with_pages(&project, docs.map(|docs| docs.pages)))?;
             } else {
-                let pages = pages.map_or_else(String::new, |pages| format!("\n    found     {}", counted(pages)));
+                let pages = docs.map_or_else(String::new, |docs| format!("\n    found     {}", found(&docs)));
                 output::line(format_args!("{}{pages}", listed(&project)))?;
             }
         }
@@ -109,8 +109,10 @@ pub(crate) fn is_elsewhere(before: &Project, after: &Project) -> bool {
     place(before) != place(after)
 }
 
-fn counted(pages: usize) -> String {
-    if pages == 1 { "1 page".to_owned() } else { format!("{pages} pages") }
+/// “186 pages (skipped: 100 not in the navigation, 1 configuration)”, counted as the index counts them.
+fn found(docs: &DocsOverview) -> String {
+    let pages = if docs.pages == 1 { "1 page".to_owned() } else { format!("{} pages", docs.pages) };
+    inspect::skipped(docs).map_or_else(|| pages.clone(), |skipped| format!("{pages} ({skipped})"))
 }
 
 /// The JSON of a project, with the number of pages if it was determined.
