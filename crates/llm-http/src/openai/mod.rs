@@ -1,6 +1,7 @@
 //! The model over chat completions, the API of OpenAI and many others.
 
 mod calls;
+mod held_text;
 mod reply;
 mod request;
 mod text_calls;

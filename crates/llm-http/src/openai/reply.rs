@@ -9,7 +9,8 @@ use docent_types::{FinishReason, Usage};
 use serde_json_borrow::Value;
 
 use super::calls::{self, Call};
-use super::text_calls::{self, KnownTool};
+use super::held_text::HeldText;
+use super::text_calls::KnownTool;
 use crate::decoder::{ReplyError, ReplyParser};
 use crate::input::CallIds;
 
@@ -22,8 +23,8 @@ pub(crate) struct CompletionParser {
     reason: Option<String>,
     /// Whether any text has arrived.
     has_text: bool,
-    /// The tools whose calls are searched in the text, and the text that is withheld meanwhile.
-    held: Option<(Vec<KnownTool>, String)>,
+    /// The text that is withheld, where calls are searched in the text.
+    held: Option<HeldText>,
     /// Whether the model has given words of refusal.
     has_refused: bool,
     over: bool,
@@ -37,7 +38,7 @@ impl CompletionParser {
     /// Reads calls of these tools from the text, if the reply has no regular calls.
     pub(crate) fn reading_calls_in_text(mut self, tools: &[ToolSpec]) -> Self {
         let tools: Vec<KnownTool> = tools.iter().map(KnownTool::of).collect();
-        self.held = (!tools.is_empty()).then(|| (tools, String::new()));
+        self.held = (!tools.is_empty()).then(|| HeldText::new(tools));
         self
     }
 
@@ -72,9 +73,9 @@ impl CompletionParser {
             return;
         }
         self.has_text = true;
-        match &mut self.held {
-            Some((_, held)) => held.push_str(text),
-            None => events.push(Event::TextDelta(text.to_owned())),
+        let settled = self.held.as_mut().map_or_else(|| text.to_owned(), |held| held.add(text));
+        if !settled.is_empty() {
+            events.push(Event::TextDelta(settled));
         }
     }
 
@@ -119,13 +120,9 @@ impl CompletionParser {
                 (call.id, call.name, input)
             })
             .collect();
-        if let Some((tools, mut text)) = self.held.take() {
-            if made.is_empty() {
-                let (left, found) = text_calls::extract(&text, &tools);
-                text = left;
-                let found = found.into_iter().take(MOST_CALLS + 1);
-                made.extend(found.map(|(name, input)| (String::new(), name, input)));
-            }
+        if let Some(held) = self.held.take() {
+            let (text, found) = if made.is_empty() { held.end() } else { (held.into_text(), Vec::new()) };
+            made.extend(found.into_iter().take(MOST_CALLS + 1).map(|(name, input)| (String::new(), name, input)));
             if !text.is_empty() {
                 events.push(Event::TextDelta(text));
             }

@@ -65,7 +65,28 @@ pub(super) fn extract(text: &str, tools: &[KnownTool]) -> (String, Vec<FoundCall
         rest = block.after;
     }
     left.push_str(rest);
-    if found.is_empty() { (text.to_owned(), found) } else { (left.trim().to_owned(), found) }
+    (left, found)
+}
+
+/// The length of the fence that a text begins with, if it is complete and holds no call.
+pub(super) fn fence_without_calls(text: &str, tools: &[KnownTool]) -> Option<usize> {
+    let block = next_block(text, tools)?;
+    let (open, close, _) = FENCE;
+    let block_text = &text[..text.len() - block.after.len()];
+    let inner = block_text.strip_prefix(open)?.strip_suffix(close)?;
+    // The end of the fence may be inside a text of an unfinished object.
+    let is_cut = serde_json::from_str::<Value>(of_language(inner)).is_err_and(|error| error.is_eof());
+    (block.calls.is_none() && !is_cut).then_some(block_text.len())
+}
+
+/// Whether a fence with this beginning of its inside holds no call, whatever follows.
+pub(super) fn is_fence_of_code(inner: &str) -> bool {
+    of_language(inner).trim_start().starts_with(|first: char| !matches!(first, '{' | '[' | '<' | '`'))
+}
+
+/// The inside of a fence without its language.
+fn of_language(inner: &str) -> &str {
+    inner.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_')
 }
 
 /// A block of a text that may hold calls.
@@ -78,11 +99,16 @@ struct Block<'t> {
 /// What opens a block, what ends it, and how its inside is written.
 const TAGS: [(&str, &str, Inside); 5] = [
     ("<tool_call>", "</tool_call>", Inside::Json),
-    ("```", "```", Inside::Json),
+    FENCE,
     ("<function=", "</function>", Inside::Tags { parameter: "<parameter=", end: "</parameter>" }),
     ("<invoke name=", "</invoke>", Inside::Tags { parameter: "<parameter name=", end: "</parameter>" }),
     ("<function name=", "</function>", Inside::Tags { parameter: "<parameter name=", end: "</parameter>" }),
 ];
+
+const FENCE: (&str, &str, Inside) = ("```", "```", Inside::Json);
+
+/// What opens a block that may hold calls.
+pub(super) const OPENINGS: [&str; 5] = [TAGS[0].0, TAGS[1].0, TAGS[2].0, TAGS[3].0, TAGS[4].0];
 
 #[derive(Clone, Copy)]
 enum Inside {
@@ -99,7 +125,7 @@ fn next_block<'t>(text: &'t str, tools: &[KnownTool]) -> Option<Block<'t>> {
     let (open, close, inside) = TAGS[tag];
     let (before, inner) = (&text[..at], &text[at + open.len()..]);
     // A fence may have a language tag.
-    let inner = if open == "```" { inner.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_') } else { inner };
+    let inner = if open == FENCE.0 { of_language(inner) } else { inner };
     // JSON says itself where it ends: its texts may hold the end of the block.
     if let Inside::Json = inside
         && let Some((calls, rest)) = leading_calls(inner, tools)
@@ -309,7 +335,8 @@ mod tests {
             ),
             (r#"{"outcome":"done","title":"A","extra":1}"#, r#"{"outcome":"done","title":"A","extra":1}"#, vec![]),
         ] {
-            assert_eq!(extract(text, &offered()), (left.to_owned(), calls), "{text}");
+            let (rest, found) = extract(text, &offered());
+            assert_eq!((if found.is_empty() { &rest } else { rest.trim() }, found), (left, calls), "{text}");
         }
     }
 
@@ -324,7 +351,7 @@ mod tests {
             let call = json!({ "name": "write", "arguments": { "path": "a.md", "text": content } });
             for text in [format!("Go.\n```json\n{call}\n```"), format!("<tool_call>\n{call}\n</tool_call> Go.")] {
                 let (left, calls) = extract(&text, &offered());
-                prop_assert_eq!(left, "Go.");
+                prop_assert_eq!(left.trim(), "Go.");
                 prop_assert_eq!(calls, vec![("write".to_owned(), json!({ "path": "a.md", "text": content }))]);
             }
         }
