@@ -49,8 +49,9 @@ const APOSTROPHES: [char; 2] = ['\'', '\u{2019}'];
 /// The weight of words of an earlier question, and of what is said beside the question.
 const EARLIER: f32 = 0.4;
 pub(crate) const BESIDE: f32 = 0.2;
-/// The weight of a part of an identifier that is known as a whole.
+/// The weight of a part of an identifier that is known as a whole, and of a name without its signs.
 const PART: f32 = 0.6;
+const WITHOUT_SIGNS: f32 = 0.3;
 /// Weights are rounded to multiples of 1/256, so that their sums are exact, and the same in whatever order.
 const SHARES: f32 = 256.0;
 
@@ -224,7 +225,19 @@ impl Building<'_> {
         let mut word =
             Word { asked: asked.to_owned(), forms: Vec::new(), is_optional: false, is_beside: false, certainty: 1.0 };
         self.form(&mut word, asked, 1.0, MatchReason::Asked);
-        if !self.is_known(&word)? {
+        let is_known = self.is_known(&word)?;
+        for language in self.lexicon.languages() {
+            if let Some(other) = terms::other_spelling(asked, *language)
+                && (!is_known || self.lexicon.holds(&other)?)
+            {
+                Self::form_in(&mut word, &other, 1.0, MatchReason::Synonym, *language);
+            }
+        }
+        if !is_known && !self.is_known(&word)? {
+            // The name without its signs says the same, unless it is a single letter.
+            if terms::has_signs(asked) && asked.chars().filter(|c| c.is_alphanumeric()).count() > 1 {
+                return Ok(());
+            }
             word.certainty = 0.0;
             word.is_optional = terms::is_small_talk(asked);
             if !word.is_optional {
@@ -247,11 +260,15 @@ impl Building<'_> {
     /// Adds the stems of another word to a word's forms.
     fn form(&self, word: &mut Word, other: &str, share: f32, because: MatchReason) {
         for language in self.lexicon.languages() {
-            let stem = terms::stem(other, *language);
-            if !stem.is_empty() && word.forms.iter().all(|form| form.stem != stem) {
-                let share = (share * SHARES).round() / SHARES;
-                word.forms.push(Form { stem, share, because });
-            }
+            Self::form_in(word, other, share, because, *language);
+        }
+    }
+
+    fn form_in(word: &mut Word, other: &str, share: f32, because: MatchReason, language: Language) {
+        let stem = terms::stem(other, language);
+        if !stem.is_empty() && word.forms.iter().all(|form| form.stem != stem) {
+            let share = (share * SHARES).round() / SHARES;
+            word.forms.push(Form { stem, share, because });
         }
     }
 
@@ -312,9 +329,14 @@ impl Building<'_> {
             Some(word) => word.certainty == 1.0 && self.is_known(word)?,
             None => false,
         };
+        // A letter is not what a name with signs is about: `C` is no part of `C++`.
+        self.words.retain(|word| {
+            !is_known || !terms::has_signs(whole) || word.asked.len() > 1 || !parts.contains(&word.asked)
+        });
+        let part = if terms::has_signs(whole) { WITHOUT_SIGNS } else { PART };
         for word in self.words.iter_mut().filter(|word| is_known && parts.contains(&word.asked)) {
             word.is_optional = true;
-            word.forms.iter_mut().for_each(|form| form.share = (form.share * PART * SHARES).round() / SHARES);
+            word.forms.iter_mut().for_each(|form| form.share = (form.share * part * SHARES).round() / SHARES);
         }
         Ok(())
     }

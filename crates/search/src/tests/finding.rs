@@ -51,6 +51,51 @@ fn a_word_that_is_known_is_taken_at_its_word() {
 }
 
 #[test]
+fn a_name_with_signs_is_one_word() {
+    let site = Site::of(&Docs::of(&[
+        ("c.md", "# Clients in C\n\nThe C client and its C headers, in C and more C.\n"),
+        ("cpp.md", "# Other clients\n\nThe C++ client reads HTTP/3 and HTTP/1.1.\n"),
+        ("net.md", "# Net\n\nA net of clients on the net, and 3 more.\n"),
+        ("dotnet.md", "# Windows\n\nThe .NET client.\n"),
+        ("watch.md", "# Watch\n\nWatch the server, and read http 3 times. Watch it log json.\n"),
+        ("flags.md", "# Flags\n\nThe server takes `--watch`, and `--log=json`.\n"),
+    ]));
+    for (asked, expected) in [
+        ("C++ client", "cpp"),
+        ("how do I use .NET?", "dotnet"),
+        ("what does --watch do", "flags"),
+        ("--log=json", "flags"),
+        ("HTTP/3", "cpp"),
+        ("http3", "cpp"),
+        ("--net", "net"),
+    ] {
+        assert_eq!(site.paths(asked).first().map(String::as_str), Some(expected), "{asked}");
+    }
+}
+
+#[test]
+fn letters_are_found_however_they_are_typed() {
+    let site = Site::of(&Docs::of(&[
+        ("de.md", "---\nlanguage: de\n---\n# Schlüssel\n\nDie Größe des Schlüssels.\n"),
+        ("tr.md", "---\nlanguage: tr\n---\n# Kullanıcılar\n\nKullanıcı hesabı, KALIN.\n"),
+        ("el.md", "---\nlanguage: el\n---\n# Οδός\n\nΗ ΟΔΟΣ.\n"),
+        ("wide.md", "# Wide\n\nＡＰＩ ｴﾝｼﾞﾝ ﬁrewall\n"),
+    ]));
+    for (asked, expected) in [
+        ("schluessel", "de"),
+        ("Groesse", "de"),
+        ("kullanici", "tr"),
+        ("kalın", "tr"),
+        ("οδος", "el"),
+        ("API", "wide"),
+        ("エンジン", "wide"),
+        ("firewall", "wide"),
+    ] {
+        assert_eq!(site.paths(asked).first().map(String::as_str), Some(expected), "{asked}");
+    }
+}
+
+#[test]
 fn quoted_phrases_are_found_verbatim() {
     let site = Site::of(&handbook());
     assert_eq!(site.paths("rate limit").len(), 2);

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use rust_stemmers::Stemmer;
 use tantivy::tokenizer::{AsciiFoldingFilter, TextAnalyzer, Token, TokenStream, Tokenizer};
+use unicode_normalization::UnicodeNormalization;
 
 use crate::text::korean::without_particle;
 use crate::text::languages::Language;
@@ -18,7 +19,7 @@ pub(crate) const LONGEST_WORD: usize = 60;
 
 /// The analyzer that splits a text into stems with their positions.
 pub(crate) fn stemmed() -> TextAnalyzer {
-    TextAnalyzer::builder(Words::default()).filter(AsciiFoldingFilter).build()
+    TextAnalyzer::from(Words::default())
 }
 
 /// The words of a question, unstemmed, in lower case and in order, with repetitions.
@@ -29,19 +30,25 @@ pub(crate) fn asked(text: &str) -> Vec<String> {
     words
 }
 
-/// The identifiers of a question in `camelCase` or joined by `_`, `.` or `::`: the whole of each, and its parts, as
-/// [`asked`] has them.
+/// Whether a word is a name with signs: `c++`, `.net`, `--watch`.
+pub(crate) fn has_signs(word: &str) -> bool {
+    word.starts_with(['.', '-']) || word.ends_with(['+', '#'])
+}
+
+/// The identifiers of a question, in `camelCase`, joined by `_`, `.` or `::`, flags, and names with signs: the whole of
+/// each, and its parts, as [`asked`] has them.
 pub(crate) fn identifiers(text: &str) -> Vec<(String, Vec<String>)> {
     let mut found = Vec::new();
-    let mut parts: Vec<(String, usize)> = Vec::new();
+    let mut words: Vec<(String, usize)> = Vec::new();
     cut(text, UnspacedSplit::InPairs, &mut |word, at| {
-        let inside = parts.iter().position(|(_, start)| *start >= at.start).unwrap_or(parts.len());
-        // A hyphen joins words of prose, too.
-        if parts.len() - inside > 1 && !text[at.clone()].contains('-') {
-            found.push((lower(word), parts.split_off(inside).into_iter().map(|(part, _)| part).collect()));
-        } else {
-            parts.push((lower(word), at.start));
+        let before = words.iter().rposition(|(_, start)| *start < at.start).map_or(0, |last| last + 1);
+        let parts = &words[before..];
+        // A hyphen joins words of prose, too, unless it is a flag's.
+        let is_flag = text[at.start..].starts_with("--") || text[..at.start].ends_with("--");
+        if !parts.is_empty() && (is_flag || !text[at.clone()].contains('-')) {
+            found.push((lower(word), parts.iter().map(|(part, _)| part.clone()).collect()));
         }
+        words.push((lower(word), at.start));
     });
     found
 }
@@ -104,7 +111,10 @@ pub(crate) fn indexed_stem<'w>(lower: &'w str, language: Language, stemmer: &Ste
     if noun.len() < lower.len() {
         return indexed_stem(noun, language, stemmer);
     }
-    let stem = stemmer.stem(&without_accents(lower)).into_owned();
+    let letters = one_of_each(lower);
+    // The English stemmer knows plain letters only.
+    let letters = if language == Language::English { folded(&letters) } else { letters };
+    let stem = stemmer.stem(&letters).into_owned();
     Cow::Owned(if stem.is_ascii() { stem } else { folded(&stem) })
 }
 
@@ -320,48 +330,55 @@ impl Tokenizer for Words {
             position += 1;
         });
         self.tokens.retain(|token| token.text.len() <= LONGEST_WORD);
-        let stemmer = Stemmer::create(language.unwrap_or(Language::English).algorithm());
+        let language = language.unwrap_or(Language::English);
+        let stemmer = Stemmer::create(language.algorithm());
         for token in &mut self.tokens {
-            lower_in_place(&mut token.text);
-            if !token.text.is_ascii() {
-                token.text = without_accents(&token.text);
-                token.text.truncate(without_particle(&token.text).len());
-            }
-            if let Cow::Owned(stem) = stemmer.stem(&token.text) {
-                token.text = stem;
-            }
+            let lower = lower(&token.text);
+            token.text = indexed_stem(&lower, language, &stemmer).into_owned();
         }
         Cut { tokens: &mut self.tokens, next: 0 }
     }
 }
 
+/// A word in lower case, of the characters that others with the same meaning are composed of (full-width letters, ligatures,
+/// half-width kana), and without marks that are no letters.
 pub(crate) fn lower(word: &str) -> String {
-    let mut word = word.to_owned();
-    lower_in_place(&mut word);
-    word
-}
-
-fn lower_in_place(word: &mut String) {
     if word.is_ascii() {
-        word.make_ascii_lowercase();
-    } else {
-        *word = word.to_lowercase();
+        return word.to_ascii_lowercase();
     }
+    let lower = word.nfkc().collect::<String>().to_lowercase();
+    lower.chars().filter(|c| !is_dropped(*c)).collect()
 }
 
-/// A word without combining accents and other marks, and with one letter for those that are written in several ways;
-/// accents that are part of a precomposed letter are folded later.
-fn without_accents(word: &str) -> String {
-    let letters = word.chars().filter(|c| !is_dropped(*c));
-    letters
-        .map(|c| match c {
-            'ё' => 'е',
-            // Persian and Arabic keyboards write these letters as different characters.
-            'ی' | 'ى' => 'ي',
-            'ک' => 'ك',
-            _ => c,
-        })
-        .collect()
+/// A word with one letter for those that are written in several ways; accents are folded later.
+fn one_of_each(word: &str) -> String {
+    let letters = word.chars().map(|c| match c {
+        'ё' => 'е',
+        // The form at the end of a word.
+        'ς' => 'σ',
+        // Persian and Arabic keyboards write these letters as different characters.
+        'ی' | 'ى' => 'ي',
+        'ک' => 'ك',
+        _ => c,
+    });
+    letters.collect()
+}
+
+/// A word as it may also be spelled in a language: with `ü` for `ue` and the reverse, or with dotless `i`. `None` where that is
+/// the same word.
+pub(crate) fn other_spelling(lower: &str, language: Language) -> Option<String> {
+    let pairs: &[(&str, &str)] = match language {
+        Language::German => &[("ae", "ä"), ("oe", "ö"), ("ue", "ü")],
+        Language::Danish | Language::Norwegian => &[("ae", "æ"), ("oe", "ø"), ("aa", "å")],
+        Language::Swedish | Language::Finnish => &[("ae", "ä"), ("oe", "ö"), ("aa", "å")],
+        // Capitals and keyboards without the letter have `i` for both.
+        Language::Turkish => &[("i", "ı")],
+        _ => return None,
+    };
+    let other = pairs.iter().fold(lower.to_owned(), |word, (plain, letter)| {
+        if lower.is_ascii() { word.replace(plain, letter) } else { word.replace(letter, plain) }
+    });
+    (other != lower).then_some(other)
 }
 
 struct Cut<'a> {
@@ -420,7 +437,17 @@ mod tests {
         for (text, expected) in [
             ("Hello, World!", "hello world"),
             ("max_retries", "max retries maxretries"),
-            ("--max-retries=3", "max retries maxretries 3"),
+            ("--max-retries=3", "max retries maxretries 3 --max-retries=3"),
+            ("--watch", "watch --watch"),
+            ("--log=json,", "log --log json --log=json"),
+            ("a--b c---d", "a b c d"),
+            ("HTTP/3, HTTP/1.1", "http 3 http3 http 1 1 http1.1"),
+            ("and/or users/42/x 24/7 api/2024 v2/3", "and or users 42 x 24 7 api 2024 v2 3"),
+            ("C++ c# g++. F#", "c c++ c c# g g++ f f#"),
+            ("a+b x++y #1 C#x +1", "a b x y 1 c x 1"),
+            (".NET and .env", "net .net and env .env"),
+            ("a.b call().then ... .5 /.ssh", "a b ab call then 5 ssh .ssh"),
+            ("E0308", "e0308"),
             ("maxRetries", "max retries maxretries"),
             ("HTTPServer", "http server httpserver"),
             ("std::io::Error.", "std io error stdioerror"),
@@ -452,6 +479,10 @@ mod tests {
             [("maxretries".to_owned(), vec!["max".to_owned(), "retries".to_owned()])]
         );
         assert_eq!(identifiers("plain words 7"), []);
+        assert_eq!(
+            wholes("--max-retries --watch=all well-known HTTP/3 C# and/or .NET"),
+            ["maxretries", "--watch", "--watch=all", "http3", "c#", ".net"]
+        );
     }
 
     #[test]
@@ -465,9 +496,10 @@ mod tests {
             ("naïves", Language::French),
             ("pre\u{301}fe\u{301}re\u{301}s", Language::French),
         ] {
-            assert_eq!([stem(word, language)], *stems(word, language), "{word} is asked for as it is indexed");
+            assert_eq!([stem(&lower(word), language)], *stems(word, language), "{word} is asked for as it is indexed");
         }
         assert_eq!(stems("索引", Language::English), ["索", "索引", "引"]);
+        assert_eq!(stems("ｶﾞﾝ", Language::English), ["ガ", "ガン", "ン"]);
         for (one, other) in [
             ("con\u{ad}figuration", "configuration"),
             ("time\u{200b}out", "timeout"),
@@ -476,6 +508,12 @@ mod tests {
             ("مُحَمَّد", "محمد"),
             ("שָׁלוֹם", "שלום"),
             ("می\u{200c}خواهم", "میخواهم"),
+            ("ＡＰＩ", "api"),
+            ("ﬁle", "file"),
+            ("Straße", "strasse"),
+            ("ΟΔΟΣ", "οδοσ"),
+            ("\u{202a}key\u{202c}", "key"),
+            ("İstanbul", "istanbul"),
         ] {
             assert_eq!(stems(one, Language::English), stems(other, Language::English), "{one}");
             assert_eq!(
@@ -483,6 +521,21 @@ mod tests {
                 *stems(other, Language::English),
                 "{one} is asked for so"
             );
+        }
+    }
+
+    #[test]
+    fn letters_are_spelled_in_two_ways() {
+        for (word, language, expected) in [
+            ("schluessel", Language::German, Some("schlüssel")),
+            ("schlüssel", Language::German, Some("schluessel")),
+            ("koebenhavn", Language::Danish, Some("københavn")),
+            ("kullanici", Language::Turkish, Some("kullanıcı")),
+            ("kalın", Language::Turkish, Some("kalin")),
+            ("value", Language::English, None),
+            ("haus", Language::German, None),
+        ] {
+            assert_eq!(other_spelling(word, language).as_deref(), expected, "{word}");
         }
     }
 

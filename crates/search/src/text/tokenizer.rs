@@ -2,8 +2,10 @@
 //!
 //! A word is a run of letters and digits. Words joined by `_`, `-`, `.` or `::`, and words in `camelCase`, are an
 //! identifier: its parts are words, and so is the whole without its joiners, so that `max_retries`, `maxRetries` and
-//! `--max-retries` all become `max`, `retries` and `maxretries`. Scripts without spaces between words are split into
-//! pairs of adjacent characters, and text that is searched also into single characters.
+//! `--max-retries` all become `max`, `retries` and `maxretries`. So is a version behind a slash: `HTTP/3` becomes `http`,
+//! `3` and `http3`. Signs that belong to a name make another word of it, beside the one without them: `C++`, `C#`, `.NET`,
+//! `--watch`, `--log=json`. Scripts without spaces between words are split into pairs of adjacent characters, and text
+//! that is searched also into single characters.
 
 use std::ops::Range;
 
@@ -40,9 +42,10 @@ pub(crate) fn each_piece(text: &str, mut each: impl FnMut(Piece, Range<usize>)) 
     let mut at = 0;
     while let Some(start) = next_start(text, at) {
         let word = plain_end(text.as_bytes(), start);
-        let piece = if word.is_some() { Piece::Word } else { Piece::Identifier };
-        at = word.unwrap_or_else(|| identifier_end(text, start));
-        each(piece, start..at);
+        let run = start..word.unwrap_or_else(|| identifier_end(text, start));
+        let signed = with_signs(text, run.clone());
+        at = signed.end;
+        each(if word.is_some() && signed == run { Piece::Word } else { Piece::Identifier }, signed);
     }
 }
 
@@ -56,6 +59,8 @@ enum Kind {
     Joint,
     /// A colon: only `::` may join words.
     Colon,
+    /// `+`, `#`, `/` or `=`, which may belong to the word before them ([`with_signs`]).
+    Sign,
     Gap,
     /// Part of a non-ASCII character.
     Wide,
@@ -70,6 +75,7 @@ const KINDS: [Kind; 256] = {
             b'A'..=b'Z' => Kind::Capital,
             b'_' | b'-' | b'.' => Kind::Joint,
             b':' => Kind::Colon,
+            b'+' | b'#' | b'/' | b'=' => Kind::Sign,
             _ => Kind::Gap,
         };
         byte += 1;
@@ -90,7 +96,7 @@ fn next_start(text: &str, from: usize) -> Option<usize> {
                 }
                 at += c.len_utf8();
             }
-            Kind::Joint | Kind::Colon | Kind::Gap => at += 1,
+            Kind::Joint | Kind::Colon | Kind::Sign | Kind::Gap => at += 1,
         }
     }
 }
@@ -107,13 +113,13 @@ fn plain_end(text: &[u8], start: usize) -> Option<usize> {
     let first = start + usize::from(text[start].is_ascii_alphanumeric());
     let end = end_of(text, first, |kind| kind == Kind::Small);
     let kind = |at: usize| text.get(at).map_or(Kind::Gap, |byte| KINDS[usize::from(*byte)]);
-    if kind(end) == Kind::Gap {
+    if matches!(kind(end), Kind::Gap | Kind::Sign) {
         return (end > start).then_some(end);
     }
     let is_end = match kind(end) {
         Kind::Joint => !matches!(kind(end + 1), Kind::Small | Kind::Capital | Kind::Wide),
         Kind::Colon => kind(end + 1) != Kind::Colon,
-        Kind::Gap | Kind::Small | Kind::Capital | Kind::Wide => false,
+        Kind::Gap | Kind::Sign | Kind::Small | Kind::Capital | Kind::Wide => false,
     };
     (is_end && end > start).then_some(end)
 }
@@ -141,9 +147,11 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || is_mark(c)
 }
 
-/// Marks that belong to the letter before them: accents, vowel signs; and marks that nobody sees.
+/// Marks that belong to the letter before them: accents, vowel signs, the voicing of half-width kana; and marks that nobody
+/// sees.
 fn is_mark(c: char) -> bool {
     is_dropped(c)
+        || matches!(c, '\u{ff9e}' | '\u{ff9f}')
         || matches!(c, '\u{900}'..='\u{903}' | '\u{93a}'..='\u{94f}' | '\u{b82}' | '\u{bbe}'..='\u{bcd}' | '\u{e31}'
             | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}')
 }
@@ -153,7 +161,8 @@ fn is_mark(c: char) -> bool {
 pub(crate) fn is_dropped(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{ad}' | '\u{591}'..='\u{5bd}' | '\u{5bf}' | '\u{5c1}' | '\u{5c2}' | '\u{5c4}'
         | '\u{5c5}' | '\u{5c7}' | '\u{610}'..='\u{61a}' | '\u{640}' | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{6d6}'..='\u{6dc}'
-        | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
+        | '\u{61c}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{20d0}'..='\u{20ff}' | '\u{fe00}'..='\u{fe0f}' | '\u{fe20}'..='\u{fe2f}' | '\u{feff}')
 }
 
 fn joint_length(rest: &str) -> usize {
@@ -163,8 +172,91 @@ fn joint_length(rest: &str) -> usize {
     usize::from(rest.starts_with(['_', '-', '.']))
 }
 
-/// Splits a run of words with joiners between them. `whole` is a scratch buffer.
+/// A run of words with the signs and the value that belong to it, if any.
+#[inline]
+fn with_signs(text: &str, run: Range<usize>) -> Range<usize> {
+    let bytes = text.as_bytes();
+    let next = bytes.get(run.end).map_or(Kind::Gap, |byte| KINDS[usize::from(*byte)]);
+    let is_behind_joint = run.start > 0 && KINDS[usize::from(bytes[run.start - 1])] == Kind::Joint;
+    if next == Kind::Sign || is_behind_joint { signed(text, run) } else { run }
+}
+
+fn signed(text: &str, run: Range<usize>) -> Range<usize> {
+    let Range { start, end } = run;
+    let (before, word, after) = (&text[..start], &text[run.clone()], &text[end..]);
+    let is_plain = word.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    // A name begins here, and no call or property of what is before it.
+    let is_open = |before: &str| {
+        before.bytes().next_back().is_none_or(|byte| !byte.is_ascii_alphanumeric() && !b"-._)]}".contains(&byte))
+    };
+    let goes_on = |after: &str| after.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    if before.strip_suffix("--").is_some_and(is_open) {
+        let value = after.strip_prefix('=').filter(|value| value.starts_with(|c: char| c.is_alphanumeric()));
+        return start - 2..value.map_or(end, |_| identifier_end(text, end + 1));
+    }
+    if is_plain && before.strip_suffix('.').is_some_and(is_open) && word.starts_with(|c: char| c.is_ascii_alphabetic())
+    {
+        return start - 1..end;
+    }
+    if is_plain && after.strip_prefix("++").is_some_and(|after| !after.starts_with('+') && !goes_on(after)) {
+        return start..end + 2;
+    }
+    if is_plain && word.len() == 1 && after.strip_prefix('#').is_some_and(|after| !goes_on(after)) {
+        return start..end + 1;
+    }
+    let is_name = word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    start..if is_name { version_end(text.as_bytes(), end) } else { end }
+}
+
+/// The end of a version of one or two digits, with or without a second number, behind a slash: `/3`, `/1.1`. `end` when
+/// there is none, or when a path or a word goes on behind it.
+fn version_end(text: &[u8], end: usize) -> usize {
+    let digits = |at: usize| text.get(at..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let is_version = text.get(end) == Some(&b'/') && matches!(digits(end + 1), 1..=2);
+    let mut version = end + 1 + digits(end + 1);
+    if text.get(version) == Some(&b'.') && digits(version + 1) > 0 {
+        version += 1 + digits(version + 1);
+    }
+    let next = text.get(version).map_or(Kind::Gap, |byte| KINDS[usize::from(*byte)]);
+    let is_last = match next {
+        Kind::Gap | Kind::Colon => true,
+        Kind::Joint => text.get(version + 1).is_none_or(|byte| KINDS[usize::from(*byte)] == Kind::Gap),
+        Kind::Sign | Kind::Small | Kind::Capital | Kind::Wide => false,
+    };
+    if is_version && is_last { version } else { end }
+}
+
+/// Splits a run of words with joiners between them, and with its signs. `whole` is a scratch buffer.
 pub(crate) fn identifier(
+    text: &str,
+    at: Range<usize>,
+    letters: UnspacedSplit,
+    whole: &mut String,
+    each: &mut dyn FnMut(&str, Range<usize>),
+) {
+    let piece = &text[at.clone()];
+    let Some(begin) = piece.find(|c: char| !matches!(c, '-' | '.')) else { return };
+    let end = piece.trim_end_matches(['+', '#']).len();
+    let (name, value) = piece[..end]
+        .split_once('=')
+        .map_or((begin..end, end..end), |(name, value)| (begin..name.len(), end - value.len()..end));
+    let is_plain = piece[name.clone()].bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let shifted = |part: Range<usize>| at.start + part.start..at.start + part.end;
+    let flag = at.start..at.start + name.end;
+    cut_run(text, shifted(name), letters, whole, each);
+    if begin > 0 && is_plain {
+        each(&text[flag.clone()], flag);
+    }
+    if !value.is_empty() {
+        cut_run(text, shifted(value.clone()), letters, whole, each);
+    }
+    if !value.is_empty() || end < piece.len() {
+        each(piece, at);
+    }
+}
+
+/// Splits a run of words with joiners between them.
+fn cut_run(
     text: &str,
     at: Range<usize>,
     letters: UnspacedSplit,
@@ -249,7 +341,7 @@ fn plain_identifier(text: &str, at: Range<usize>, whole: &mut String, each: &mut
                 }
             }
             Kind::Capital => {}
-            Kind::Joint | Kind::Colon | Kind::Gap | Kind::Wide => {
+            Kind::Joint | Kind::Colon | Kind::Sign | Kind::Gap | Kind::Wide => {
                 push(from..ix);
                 from = ix + 1;
             }
@@ -286,11 +378,11 @@ fn part(text: &str, at: Range<usize>, letters: UnspacedSplit, each: &mut dyn FnM
     }
 }
 
-/// Scripts written without spaces between words: Han, kana, Thai, Lao, Khmer, Burmese.
+/// Scripts written without spaces between words: Han, kana (full and half width), Thai, Lao, Khmer, Burmese.
 pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
-        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{323af}')
 }
 
 /// The runs of letters and digits of a text, in order.
