@@ -183,11 +183,12 @@ fn answer(question: &str, earlier: &str, result: &SearchResult, phrases: &'stati
     text
 }
 
-/// A sentence that the docs never mention these words. Only letters and digits of the words are kept, so that they
-/// cannot act as Markdown.
+/// A sentence that the docs never mention these words. Only letters, digits, `+` and `#` of the words are kept, so that
+/// they cannot act as Markdown.
 fn unmentioned(words: &[String], phrases: &Phrases) -> String {
     let (open, close) = phrases.quotation;
-    let plain = |word: &String| word.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    let plain =
+        |word: &String| word.chars().filter(|c| c.is_alphanumeric() || matches!(c, '+' | '#')).collect::<String>();
     let words: Vec<String> = words.iter().map(|word| format!("{open}{}{close}", plain(word))).collect();
     format!("{}{}{}", phrases.unmentioned.0, words.join(", "), phrases.unmentioned.1)
 }

@@ -1,5 +1,6 @@
 //! Splits the Markdown of a passage into blocks, from which quotes are built.
 
+use crate::block_marks::{Mark, mark};
 use crate::outline::list_mark;
 
 /// A block of a passage.
@@ -12,12 +13,12 @@ pub(crate) struct Block<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKind {
     Prose,
-    /// A few words in bold on a line of their own, which label the block below.
+    /// A few words in bold on a line of their own, or the label of a tab without its mark, which label the block below.
     Label,
     /// Includes indented text and code below an item.
     List,
     Table,
-    /// Includes the fences.
+    /// Includes the fences, or the tags `<pre>` of HTML.
     Code,
 }
 
@@ -30,6 +31,10 @@ impl<'a> Block<'a> {
     /// Whether the block is a numbered list, that is, steps to take.
     pub(crate) fn is_steps(&self) -> bool {
         self.kind == BlockKind::List && self.text.trim_start().starts_with(|c: char| c.is_ascii_digit())
+    }
+
+    pub(crate) fn is_code_or_steps(&self) -> bool {
+        self.kind == BlockKind::Code || self.is_steps()
     }
 
     /// The smallest units that can be quoted: sentences, items, rows. The header and delimiter rows of a table are left
@@ -50,18 +55,27 @@ pub(crate) fn blocks(content: &str) -> Vec<Block<'_>> {
     let mut run: Option<Run> = None;
     let mut fence: Option<&str> = None;
     let mut at = 0;
+    let ends = |fence: &str, text: &str| match fence {
+        HTML_END => text.contains(HTML_END),
+        _ => text.starts_with(fence) && text.trim_start_matches(['`', '~']).is_empty(),
+    };
     for line in content.split_inclusive('\n') {
         let text = line.trim();
         let to = at + line.trim_end().len();
         let is_indented = line.starts_with([' ', '\t']);
         let in_list = run.as_ref().is_some_and(|run| run.kind == BlockKind::List);
-        if let Some(mark) = fence {
+        if let Some(open) = fence {
             run.as_mut().into_iter().for_each(|run| run.to = to);
-            if text.starts_with(mark) && text.trim_start_matches(['`', '~']).is_empty() {
+            if ends(open, text) {
                 fence = None;
                 if !in_list {
                     blocks.extend(run.take().map(|run| run.block(content)));
                 }
+            }
+        } else if let Some(mark) = mark(text) {
+            blocks.extend(run.take().map(|run| run.block(content)));
+            if let Mark::Label(text) = mark {
+                blocks.push(Block { kind: BlockKind::Label, text });
             }
         } else if text.is_empty() {
             match &mut run {
@@ -74,9 +88,12 @@ pub(crate) fn blocks(content: &str) -> Vec<Block<'_>> {
             fence = fence_of(text);
         } else {
             blocks.extend(run.take().map(|run| run.block(content)));
-            fence = fence_of(text);
+            fence = fence_of(text).filter(|fence| *fence != HTML_END || !text.contains(HTML_END));
             if !text.starts_with('#') {
                 run = Some(Run { kind: kind(text), from: at, to, is_after_blank: false });
+            }
+            if fence.is_none() && kind(text) == BlockKind::Code {
+                blocks.extend(run.take().map(|run| run.block(content)));
             }
         }
         at += line.len();
@@ -116,8 +133,12 @@ impl Run {
     }
 }
 
+const HTML_END: &str = "</pre>";
+
+/// What ends the code that begins with this line.
 fn fence_of(text: &str) -> Option<&'static str> {
-    ["```", "~~~"].into_iter().find(|mark| text.starts_with(mark))
+    let html = text.starts_with("<pre").then_some(HTML_END);
+    html.or_else(|| ["```", "~~~"].into_iter().find(|mark| text.starts_with(mark)))
 }
 
 /// The kind of block that begins with this line.
@@ -196,6 +217,21 @@ mod tests {
         );
         assert_eq!(kinds("a\n```\nb\n\nc"), [(BlockKind::Prose, "a"), (BlockKind::Code, "```\nb\n\nc")]);
         assert_eq!(kinds(""), []);
+        let html = "<pre><code class=\"cmd\">apt update\n\napt install</code></pre>";
+        assert_eq!(
+            kinds(&format!("Run:\n{html}\nText.\n<pre>x</pre>\nMore.")),
+            [
+                (BlockKind::Prose, "Run:"),
+                (BlockKind::Code, html),
+                (BlockKind::Prose, "Text."),
+                (BlockKind::Code, "<pre>x</pre>"),
+                (BlockKind::Prose, "More."),
+            ]
+        );
+        assert_eq!(
+            kinds("{% tabs %}\n{% tab title=\"Go\" %}\n```go\n{% x %}\n```\n{% endtab %}\nText."),
+            [(BlockKind::Label, "Go"), (BlockKind::Code, "```go\n{% x %}\n```"), (BlockKind::Prose, "Text.")]
+        );
     }
 
     #[test]
@@ -216,7 +252,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_cut_without_a_panic(text in "(\\PC|\n|```|- |1\\. |\\| |   |\\*\\*|:){0,80}") {
+        fn any_text_is_cut_without_a_panic(text in "(\\PC|\n|```|<pre>|</pre>|:::|- |1\\. |\\| |   |\\*\\*|:){0,80}") {
             for block in blocks(&text) {
                 prop_assert!(!block.text.trim().is_empty());
                 block.units();

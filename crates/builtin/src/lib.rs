@@ -14,6 +14,7 @@
 
 mod answer_kind;
 mod assistant;
+mod block_marks;
 mod blocks;
 mod chore;
 mod cursor;

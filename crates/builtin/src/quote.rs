@@ -5,16 +5,29 @@
 //! heading that does. Then the best blocks are quoted with their introductions as far as the limits allow. Long blocks
 //! are cut to their best units.
 
+use std::borrow::Cow;
+
 use docent_types::Passage;
 
 use crate::answer_kind::AnswerKind;
 use crate::blocks::{Block, BlockKind, blocks};
+use crate::outline::list_mark;
 use crate::words::{TermSet, Topic, Weights};
 
 /// Maximum number of characters quoted from the best, second and third passage. No more are quoted.
 const MAX_QUOTE_CHARS: [usize; 3] = [900, 500, 400];
+/// Maximum number of characters of text in an answer, about 12 lines; code does not count. Further passages are not quoted
+/// beyond it.
+const MAX_TEXT_CHARS: usize = 1_200;
+/// Less room than this is too little for a quote.
+const MIN_QUOTE_CHARS: usize = 200;
+/// Maximum number of characters of a list of steps, which is quoted whole up to here.
+const MAX_STEPS_CHARS: usize = 2_000;
 /// A passage is quoted when it scores at least this share of the best one.
-const NEAR_BEST: f32 = 0.4;
+const NEAR_BEST: f32 = 0.75;
+/// The same where more than one passage is needed: for what a comparison is with, and for the code or the steps that the
+/// passages before lack. Those in a section below the best one are quoted at any score.
+const NEAR_BEST_IF_NEEDED: f32 = 0.4;
 /// A block is quoted when it scores at least this share of the best one of its passage.
 const BLOCK_NEAR_BEST: f32 = 0.5;
 /// Maximum number of characters of a quote that is extended with the blocks after the answering one: if the question
@@ -37,6 +50,10 @@ const RANK_PENALTY: f32 = 0.05;
 /// Minimum factor for a section that the search did not find, on a page that it did find. The factor is higher if the
 /// heading has terms of the question.
 const MIN_UNMATCHED_FACTOR: f32 = 0.5;
+/// Factor for a heading with no term but the question's, less 1 for those with others.
+const PRECISE_HEADING_FACTOR: f32 = 1.2;
+/// Factor for the first text of a section where a statement is expected: a definition begins its section.
+const DEFINITION_FACTOR: f32 = 1.15;
 /// Factors for sections that only link to other pages, and for deprecated features.
 const LINKS_ONLY_FACTOR: f32 = 0.3;
 const OUTDATED_FACTOR: f32 = 0.5;
@@ -87,17 +104,56 @@ pub(crate) fn quotes(candidates: &[Candidate<'_>], topic: &Topic, expected: Answ
     let mut order: Vec<usize> = (0..sections.len()).filter(|at| best[*at] > 0.0).collect();
     // A stable sort: passages with the same score stay in order.
     order.sort_by(|a, b| best[*b].total_cmp(&best[*a]));
-    let min_score = order.first().map_or(0.0, |first| best[*first] * NEAR_BEST);
-    let order = order.into_iter().take_while(|at| best[*at] >= min_score);
-    order
-        .zip(MAX_QUOTE_CHARS)
-        .map(|(at, max_chars)| {
-            let parts = sections[at].blocks_to_quote(&scores[at], expected, max_chars).into_iter();
-            let parts =
-                parts.map(|block| (block, quoted_text(&sections[at].blocks[block], topic, &weights, max_chars)));
-            Quote { passage: at, text: joined(parts.collect()) }
-        })
-        .collect()
+    let top = order.first().map_or(0.0, |first| best[*first]);
+    let is_needed_always = compares(question);
+    let (mut quotes, mut text_chars, mut has_steps) = (Vec::new(), 0, expected != AnswerKind::Steps);
+    let (mut next, mut below) = (0, None);
+    while let Some(at) = order.get(next).copied() {
+        next += 1;
+        let blocks = &sections[at].blocks;
+        let is_needed = is_needed_always || !has_steps && blocks.iter().any(Block::is_code_or_steps);
+        let Some(max_chars) = MAX_QUOTE_CHARS.get(quotes.len()) else { break };
+        let max_chars = (*max_chars).min(MAX_TEXT_CHARS.saturating_sub(text_chars));
+        let is_near = best[at] >= top * if is_needed { NEAR_BEST_IF_NEEDED } else { NEAR_BEST };
+        if !is_near && below != Some(at) || max_chars < MIN_QUOTE_CHARS {
+            continue;
+        }
+        let parts = sections[at].blocks_to_quote(&scores[at], expected, max_chars).into_iter();
+        let parts: Vec<(usize, String)> =
+            parts.map(|block| (block, quoted_text(&blocks[block], topic, &weights, max_chars))).collect();
+        let text = parts.iter().filter(|(block, _)| blocks[*block].kind != BlockKind::Code);
+        text_chars += text.map(|(_, text)| text.chars().count()).sum::<usize>();
+        has_steps |= parts.iter().any(|(block, _)| blocks[*block].is_code_or_steps());
+        quotes.push(Quote { passage: at, text: joined(parts) });
+        if quotes.len() == 1 && !has_steps {
+            let is_below = |other: &usize| is_below(candidates[*other].passage, candidates[at].passage);
+            let has_code = |other: &usize| {
+                let quoted = sections[*other].blocks_to_quote(&scores[*other], expected, MAX_QUOTE_CHARS[1]);
+                quoted.iter().any(|block| sections[*other].blocks[*block].is_code_or_steps())
+            };
+            below = order[next..].iter().copied().find(|other| is_below(other) && has_code(other));
+            if let Some(below) = below {
+                order.retain(|other| *other != below);
+                order.insert(next, below);
+            }
+        }
+    }
+    quotes
+}
+
+/// Whether a passage is of a section below that of another, on the same page.
+fn is_below(passage: &Passage, above: &Passage) -> bool {
+    passage.path == above.path
+        && passage.headings.len() > above.headings.len()
+        && passage.headings.starts_with(&above.headings)
+}
+
+/// Whether a question is about the difference of two things.
+fn compares(question: &str) -> bool {
+    const WORDS: [&str; 8] =
+        ["difference", "differ ", " vs", "versus", "compare", "unterschied", "différence", "diferencia"];
+    let question = question.to_lowercase();
+    WORDS.iter().any(|word| question.contains(word))
 }
 
 impl<'p> Section<'p> {
@@ -114,6 +170,7 @@ impl<'p> Section<'p> {
             factor *=
                 MIN_UNMATCHED_FACTOR + (1.0 - MIN_UNMATCHED_FACTOR) * topic.share(topic.matched_terms(heading)).sqrt();
         }
+        factor *= 1.0 + (PRECISE_HEADING_FACTOR - 1.0) * topic.precision(heading);
         if only_links_elsewhere(heading) {
             factor *= LINKS_ONLY_FACTOR;
         }
@@ -140,7 +197,8 @@ impl<'p> Section<'p> {
         let units = block.units();
         let together = units.iter().map(|unit| weights.of(topic.matched_terms(unit))).fold(0.0, f32::max);
         let is_expected = match expected {
-            AnswerKind::Steps => block.kind == BlockKind::Code || block.is_steps() || self.leads_to_code(at),
+            AnswerKind::Steps => block.is_code_or_steps() || self.leads_to_code(at),
+            AnswerKind::Value if block.kind == BlockKind::Code => false,
             AnswerKind::Value => {
                 units.iter().any(|unit| has_value(unit) && (units.len() == 1 || topic.matched_terms(unit) != 0))
             }
@@ -150,7 +208,10 @@ impl<'p> Section<'p> {
             }
             AnswerKind::Statement => block.kind == BlockKind::Prose,
         };
-        let kind_factor = if is_expected { EXPECTED_KIND_FACTOR } else { 1.0 };
+        let mut kind_factor = if is_expected { EXPECTED_KIND_FACTOR } else { 1.0 };
+        if expected == AnswerKind::Statement && at == 0 && is_expected {
+            kind_factor *= DEFINITION_FACTOR;
+        }
         let links_factor = if block.kind == BlockKind::List && is_of_links(&units) { LINKS_ONLY_FACTOR } else { 1.0 };
         (weighted * (1.0 - CO_OCCURRENCE_SHARE) + together * CO_OCCURRENCE_SHARE)
             * kind_factor
@@ -179,6 +240,10 @@ impl<'p> Section<'p> {
         let mut chosen: Vec<usize> = Vec::new();
         let min_score = order.first().map_or(0.0, |best| scores[*best] * BLOCK_NEAR_BEST);
         for at in order.into_iter().filter(|at| scores[*at] >= min_score) {
+            if self.is_variant(at) && self.matched[at - 1] == 0 && chosen.iter().any(|chosen| self.is_variant(*chosen))
+            {
+                continue;
+            }
             let blocks = self.with_context(at, expected);
             let size = size(&self.blocks[blocks.clone()]);
             if chosen.is_empty() || size <= room {
@@ -190,7 +255,8 @@ impl<'p> Section<'p> {
         let mut room = room.saturating_sub(max_chars.saturating_sub(max_extended));
         while let Some(next) = chosen.iter().max().map(|last| last + 1).filter(|next| *next < self.blocks.len()) {
             let size = size(&self.blocks[next..=next]);
-            if size > room {
+            let has_variant = chosen.iter().any(|chosen| self.is_variant(*chosen));
+            if size > room || has_variant && self.blocks[next].kind == BlockKind::Label {
                 break;
             }
             room -= size;
@@ -203,6 +269,12 @@ impl<'p> Section<'p> {
             chosen.pop();
         }
         chosen
+    }
+
+    /// Whether the block is the code of a tab: the others are variants of it, such as for other languages.
+    fn is_variant(&self, at: usize) -> bool {
+        let is = |at: usize, kind| self.blocks.get(at).is_some_and(|block| block.kind == kind);
+        at > 0 && is(at, BlockKind::Code) && is(at - 1, BlockKind::Label)
     }
 
     /// A block with the text that introduces or explains it.
@@ -251,7 +323,8 @@ fn is_outdated(text: &str) -> bool {
 /// Whether most items are only links, as in a table of contents.
 fn is_of_links(items: &[&str]) -> bool {
     let is_link = |item: &&&str| {
-        let item = item.trim_start().trim_start_matches(['-', '*', '+', ' ']);
+        let item = item.trim_start();
+        let item = list_mark(item).map_or(item, |mark| item[mark..].trim_start());
         item.starts_with('[') || item.starts_with("**[")
     };
     items.iter().filter(is_link).count() * 3 > items.len() * 2
@@ -280,7 +353,9 @@ fn joined(parts: Vec<(usize, String)>) -> String {
 /// A block as it is quoted: whole if it is short, else its best units.
 fn quoted_text(block: &Block<'_>, topic: &Topic, weights: &Weights, max_chars: usize) -> String {
     let text = match block.kind {
-        BlockKind::Code => return cut_code(block.text, max_chars),
+        BlockKind::Code => return cut_code(&fenced(block.text), max_chars),
+        BlockKind::Label if !block.text.starts_with("**") => return format!("**{}**", block.text.replace('*', "")),
+        _ if block.is_steps() && block.text.chars().count() <= MAX_STEPS_CHARS => block.text.to_owned(),
         _ if block.text.chars().count() <= max_chars => block.text.to_owned(),
         _ => best_units(block, topic, weights, max_chars),
     };
@@ -322,6 +397,22 @@ fn best_units(block: &Block<'_>, topic: &Topic, weights: &Weights, max_chars: us
     }
     let end = if block.kind == BlockKind::Prose { "…" } else { "\n\n…" };
     format!("{}{}", text.trim_end(), if chosen.len() < units.len() { end } else { "" })
+}
+
+/// Code in a fence, where it is in `<pre>`: without tags and entities.
+fn fenced(code: &str) -> Cow<'_, str> {
+    if !code.starts_with("<pre") {
+        return Cow::Borrowed(code);
+    }
+    let mut plain = String::new();
+    let mut rest = code;
+    while let Some(open) = rest.find('<') {
+        plain.push_str(&rest[..open]);
+        rest = rest[open..].split_once('>').map_or("", |(_, after)| after);
+    }
+    plain.push_str(rest);
+    let plain = plain.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");
+    Cow::Owned(format!("```\n{}\n```", plain.trim_matches('\n')))
 }
 
 /// Code cut after a line, with the fence closed.

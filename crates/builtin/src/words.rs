@@ -49,6 +49,13 @@ impl Topic {
         if self.own_count == 0 { 0.0 } else { own_terms.count_ones() as f32 / self.own_count as f32 }
     }
 
+    /// The share of a heading's terms that belong to the topic, 0 to 1.
+    pub(crate) fn precision(&self, heading: &str) -> f32 {
+        let terms: Vec<String> = unique(terms(heading)).into_iter().filter(|term| !is_common(term)).collect();
+        let known = terms.iter().filter(|term| self.terms.contains(term)).count();
+        if terms.is_empty() { 0.0 } else { known as f32 / terms.len() as f32 }
+    }
+
     /// The weight of each term, by inverse document frequency: the fewer of the texts have the term, the more it
     /// weighs. A term that no text has weighs 0, and a term of an earlier question weighs less.
     pub(crate) fn weights(&self, texts: &[TermSet]) -> Weights {

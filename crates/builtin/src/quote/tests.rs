@@ -113,3 +113,54 @@ fn brackets_that_are_no_links_stay() {
     }
     assert_eq!(without_links("[[a]](b) (c)"), "[a] (c)");
 }
+
+#[test]
+fn steps_are_quoted_whole() {
+    let steps: String =
+        (1..=20).map(|n| format!("{n}. Do the thing with a name that is number {n} of the release.\n")).collect();
+    let found = answers("How do I make a release?", &[passage("Releases", &format!("To release:\n\n{steps}"))]);
+    assert!(found[0].1.contains("\n20. Do the thing"), "{}", found[0].1);
+}
+
+#[test]
+fn one_variant_of_a_tab_is_quoted() {
+    let content = "{% tab title=\"Ruby\" %}\n```rb\nclient.publish\n```\n{% endtab %}\n{% tab title=\"Go\" %}\n```go\nclient.Publish\n```\n{% endtab %}";
+    let found = answers("How do I publish with a client?", &[passage("Publish", content)]);
+    assert_eq!(found[0].1, "**Ruby**\n\n```rb\nclient.publish\n```");
+    let found = answers("How do I publish with a Go client?", &[passage("Publish", content)]);
+    assert!(found[0].1.contains("**Go**\n\n```go\nclient.Publish\n```"), "{}", found[0].1);
+}
+
+#[test]
+fn code_in_html_is_quoted_in_a_fence() {
+    let content = "Install it:\n\n<pre><code class=\"cmd\">apt install docent &amp;&amp; <b>run</b></code></pre>";
+    quotes_of("How do I install it?", content, "Install it:\n\n```\napt install docent && run\n```");
+}
+
+#[test]
+fn a_further_passage_is_quoted_where_it_is_needed() {
+    let configure = "Gateways connect clusters, and you configure gateways in the configuration of each server.";
+    let code = "An example:\n\n```\ngateway {}\n```";
+    let passages = [passage("Configure gateways", configure), passage("Gateway example", code)];
+    assert_eq!(answers("How do I configure gateways?", &passages).len(), 2);
+    let passages = [
+        passage("Configure gateways", &format!("{configure}\n\n```\ngateway {{}}\n```")),
+        passage("Gateway example", "An example."),
+    ];
+    assert_eq!(answers("How do I configure gateways?", &passages).len(), 1);
+    let passages = [
+        passage("Pull", "A pull consumer asks. It is what a consumer should be."),
+        passage("Push", "A push consumer is sent to."),
+    ];
+    assert_eq!(answers("What is the difference between a push and a pull consumer?", &passages).len(), 2);
+}
+
+#[test]
+fn the_code_of_a_section_below_comes_along() {
+    let mut setup = passage("Compose", "Create a file:\n\n```yaml\nservices:\n```");
+    setup.headings = vec!["Compose".to_owned(), "Setup".to_owned()];
+    setup.score = 0.0;
+    let passages = [passage("Compose", "You run the server with compose, which is the simplest way to run it."), setup];
+    let found = answers("How do I run the server with compose?", &passages);
+    assert_eq!(found.last().map(|(_, text)| text.as_str()), Some("Create a file:\n\n```yaml\nservices:\n```"));
+}
