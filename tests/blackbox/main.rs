@@ -49,6 +49,7 @@ mod sdk;
 mod search;
 mod search_tool;
 mod settings;
+mod site_files;
 mod spending;
 mod v1;
 mod waiting;

@@ -64,6 +64,29 @@ impl Principal {
     }
 }
 
+/// Who reads docs.
+#[derive(Debug, Clone)]
+pub enum Reader {
+    /// The holder of an assistant key.
+    Holder(Principal),
+    /// Anybody, because the docs are public.
+    Anybody(Arc<Project>),
+}
+
+impl Reader {
+    pub fn project(&self) -> &Arc<Project> {
+        match self {
+            Self::Holder(principal) => &principal.project,
+            Self::Anybody(project) => project,
+        }
+    }
+
+    /// Whether the reader has shown no key.
+    pub const fn is_anybody(&self) -> bool {
+        matches!(self, Self::Anybody(_))
+    }
+}
+
 /// Rate limits of the assistant, search and page endpoints together. An address is counted over all projects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AssistantLimits {
@@ -138,9 +161,34 @@ impl Access {
         need: Scope,
     ) -> Result<Principal, AccessError> {
         let principal = self.enter(credentials, KeyKind::Assistant, need, domain).await?;
-        let quotas = self.limits.quotas(principal.project.uid, credentials.ip);
-        self.throttle.count(&quotas, self.clock.now()).map_err(AccessError::Limited)?;
+        self.count(&principal.project, credentials)?;
         Ok(principal)
+    }
+
+    /// Admits a reader of the docs of a domain, within the same rate limits: a caller with an assistant key, and a caller
+    /// without any key where the docs are public. A key that is presented must be right. Without a key an unknown domain
+    /// gets the same answer as one that is not public.
+    pub async fn reader(
+        &self,
+        credentials: &Credentials<'_>,
+        domain: &str,
+        need: Scope,
+        is_public: impl Fn(&Project) -> bool,
+    ) -> Result<Reader, AccessError> {
+        if !matches!(credentials.key(), Err(Denial::NoKey)) {
+            return Ok(Reader::Holder(self.assistant(credentials, domain, need).await?));
+        }
+        let found = self.cache.domain(self.cache.version(), domain).await?;
+        let project = found.filter(|project| is_public(project)).ok_or(Denial::NoKey)?;
+        self.count(&project, credentials)?;
+        Ok(Reader::Anybody(project))
+    }
+
+    /// Counts one request to the assistant, search and page endpoints.
+    fn count(&self, project: &Project, credentials: &Credentials<'_>) -> Result<(), AccessError> {
+        let quotas = self.limits.quotas(project.uid, credentials.ip);
+        self.throttle.count(&quotas, self.clock.now()).map_err(AccessError::Limited)?;
+        Ok(())
     }
 
     /// `name` is a project id for an admin key, and a domain for an assistant key.
@@ -252,6 +300,39 @@ mod tests {
         }
         assert_eq!(fixture.agent(&assistant, "acme").await, Err(FORBIDDEN));
         assert_eq!(fixture.assistant(&admin, "acme-docs").await, Err(FORBIDDEN));
+    }
+
+    #[tokio::test]
+    async fn public_docs_are_read_by_anybody_and_by_nobody_with_a_wrong_key() {
+        let mut fixture = fixture().await;
+        fixture.access =
+            fixture.access.with_limits(AssistantLimits { per_project_and_hour: 3, per_address_and_day: 100 });
+        let key = fixture.key(KeyKind::Assistant).await;
+        let (stranger, _) = sample_key("acme", 1);
+        let header = |key: &Key| format!("Bearer {}", key.expose());
+        let read = async |authorization: Option<String>, domain: &str, is_public: bool| {
+            let authorization = authorization.as_deref().map(str::as_bytes);
+            let credentials = Credentials { authorization, ..Credentials::default() };
+            let reader = fixture.access.reader(&credentials, domain, Scope::Read, |_| is_public).await;
+            match reader {
+                Ok(reader) => Ok(reader.is_anybody()),
+                Err(error) => Err(kind_of(Err(error)).expect_err("an error")),
+            }
+        };
+        assert_eq!(read(None, "acme-docs", true).await, Ok(true));
+        assert_eq!(read(Some(String::new()), "acme-docs", true).await, Ok(true), "an empty header is none");
+        assert_eq!(read(Some(header(&key)), "acme-docs", false).await, Ok(false));
+        for (authorization, domain, is_public) in [
+            (None, "acme-docs", false),
+            (None, "nothing", true),
+            (None, "Not A Name", true),
+            (Some(header(&stranger)), "acme-docs", true),
+            (Some("Basic abc".to_owned()), "acme-docs", true),
+        ] {
+            assert_eq!(read(authorization, domain, is_public).await, Err(UNKNOWN), "{domain} {is_public}");
+        }
+        let refused = read(None, "acme-docs", true).await;
+        assert!(matches!(refused, Err(Some(RefusalKind::Limited(_)))), "all readers count together: {refused:?}");
     }
 
     #[tokio::test]

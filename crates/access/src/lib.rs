@@ -30,7 +30,7 @@ mod proxies;
 mod record;
 mod throttle;
 
-pub use access::{Access, AccessError, AssistantLimits, Principal};
+pub use access::{Access, AccessError, AssistantLimits, Principal, Reader};
 pub use address::{AddressRange, AddressRangeError};
 pub use admit::{Action, Credentials, Denial, admit};
 pub use key::{Key, KeyHash, KeyKind};

@@ -119,6 +119,11 @@ impl Assistant {
         }
     }
 
+    /// The settings of a docs site.
+    pub fn site(&self, project: ProjectUid) -> SiteSettings {
+        self.sites.of(project)
+    }
+
     /// Begins a reply. Errors before the first event are returned; later errors are events.
     pub async fn answer(&self, ask: AskRequest) -> Result<AnswerStream, CallError> {
         let (asked, history) = dialogue::question(&ask.said)?;

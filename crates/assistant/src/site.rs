@@ -23,6 +23,10 @@ pub struct SiteSettings {
     pub small_talk: Option<Arc<str>>,
     /// The reply to a question about the reader's account or contract that the docs do not answer, likewise.
     pub account: Option<Arc<str>>,
+    /// Whether search and pages may be read without a key, where programs read them.
+    pub public: bool,
+    /// Whether programs that read the docs may also ask the assistant.
+    pub agents_may_ask: bool,
 }
 
 impl SiteSettings {
@@ -34,7 +38,7 @@ impl SiteSettings {
     }
 
     /// The part of an absolute URL below the site's address; `None` for other sites.
-    pub(crate) fn below<'u>(&self, url: &'u str) -> Option<&'u str> {
+    pub fn below<'u>(&self, url: &'u str) -> Option<&'u str> {
         let address = self.address.as_deref()?.trim_end_matches('/');
         let head = url.get(..address.len()).filter(|head| head.eq_ignore_ascii_case(address))?;
         let rest = &url[head.len()..];
@@ -42,7 +46,7 @@ impl SiteSettings {
     }
 
     /// The path of the site's address, without slashes around it: `docs` for `https://example.com/docs`.
-    pub(crate) fn folder(&self) -> &str {
+    pub fn folder(&self) -> &str {
         let address = self.address.as_deref().unwrap_or_default();
         let host = address.split_once("://").map_or("", |(_, host)| host);
         host.split_once('/').map_or("", |(_, folder)| folder.trim_matches('/'))

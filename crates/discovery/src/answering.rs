@@ -6,9 +6,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use docent_access::{KeyWatch, Principal};
-use docent_assistant::{AskRequest, Assistant, SearchLog};
-use docent_types::{StreamEvent, ThreadId};
+use docent_access::{KeyWatch, Principal, Reader};
+use docent_assistant::{AnswerStream, AskRequest, Assistant, SearchLog};
+use docent_types::{Project, Refusal, StreamEvent, ThreadId};
 use docent_ui_stream::Encoder;
 use docent_web::{HttpError, Request, Response, framed, respond, with_keep_alive};
 use futures::stream::{self, Stream};
@@ -19,7 +19,10 @@ use crate::ask_body::Question;
 use crate::chat::{Chat, ChatId};
 use crate::docs::Docs;
 use crate::live::Live;
+use crate::permit::Permit;
+use crate::readable_docs::ReadableDocs;
 use crate::replies::Replies;
+use crate::whole_reply::WholeReply;
 
 /// Interval of keep-alive bytes on a silent stream.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
@@ -52,9 +55,40 @@ impl Answering {
         encoder: E,
     ) -> Result<Response, HttpError> {
         let project = &*principal.project;
+        let chat = question.chat.clone().and_then(|id| Chat::of(project, id, Some(&question.fp), request.client()));
+        let (reply, permit) = self.begin(question, project).await?;
+        let live = Live::new(reply.events, permit);
+        let resumable = match chat {
+            Some(chat) => self.replies.chats.begin(chat, live, reply.thread, request.draining().clone()),
+            None => Err(live),
+        };
+        let mut response = match resumable {
+            Ok(chat_reader) => self.present(chat_reader, principal, reply.thread, encoder),
+            Err(live) => self.present(live, principal, reply.thread, encoder),
+        };
+        if let Some(key) = &reply.new_key {
+            insert(response.headers_mut(), THREAD_KEY, key);
+        }
+        Ok(response)
+    }
+
+    /// Answers a question and waits for the end of the reply.
+    ///
+    /// # Errors
+    /// Those of [`Answering::answer`]; 503 when the reply fails, and 401 when the key stops being valid before its end.
+    pub async fn whole(&self, question: Question, reader: &Reader) -> Result<WholeReply, HttpError> {
+        let (reply, permit) = self.begin(question, reader.project()).await?;
+        let gathered = WholeReply::gather(Live::new(reply.events, permit));
+        let whole = match reader {
+            Reader::Holder(principal) => principal.key_watch().unless_ended(gathered).await.map_err(Refusal::from)?,
+            Reader::Anybody(_) => gathered.await,
+        };
+        Ok(whole?)
+    }
+
+    async fn begin(&self, question: Question, project: &Project) -> Result<(AnswerStream, Permit), HttpError> {
         let permit = self.replies.permit(project.uid)?;
         let docs = self.docs.snapshot(project).await?;
-        let chat = question.chat.and_then(|id| Chat::of(project, id, Some(&question.fp), request.client()));
         let reply = self
             .assistant
             .answer(AskRequest {
@@ -71,19 +105,17 @@ impl Answering {
                 current_path: question.current_path,
             })
             .await?;
-        let live = Live::new(reply.events, permit);
-        let resumable = match chat {
-            Some(chat) => self.replies.chats.begin(chat, live, reply.thread, request.draining().clone()),
-            None => Err(live),
-        };
-        let mut response = match resumable {
-            Ok(chat_reader) => self.present(chat_reader, principal, reply.thread, encoder),
-            Err(live) => self.present(live, principal, reply.thread, encoder),
-        };
-        if let Some(key) = &reply.new_key {
-            insert(response.headers_mut(), THREAD_KEY, key);
-        }
-        Ok(response)
+        Ok((reply, permit))
+    }
+
+    /// The docs of a reader's project in their current state.
+    ///
+    /// # Errors
+    /// 503 when there are no docs to read yet.
+    pub async fn readable(&self, reader: &Reader) -> Result<ReadableDocs, Refusal> {
+        let project = reader.project();
+        let docs = self.docs.snapshot(project).await?;
+        Ok(ReadableDocs::new(docs, self.assistant.site(project.uid), reader))
     }
 
     /// Resumes the reply of a chat from its beginning, in the protocol of `encoder`, which may differ from the one

@@ -89,6 +89,24 @@ pub struct Question {
     pub by_sdk: bool,
 }
 
+impl Question {
+    /// A question of nobody in particular, the last of `messages`, without a thread.
+    pub fn new(messages: Vec<ChatMessage>, filter: FilterBody) -> Self {
+        Self {
+            fp: "anonymous".to_owned(),
+            messages,
+            thread: None,
+            thread_key: None,
+            passages: DEFAULT_PASSAGES as usize,
+            filter,
+            context: Vec::new(),
+            current_path: None,
+            chat: None,
+            by_sdk: false,
+        }
+    }
+}
+
 impl<M: MessageBody> QuestionBody<M> {
     /// Checks the body.
     ///

@@ -3,8 +3,9 @@
 //! An assistant key is public in browsers, so scripts on pages of any origin may read every answer, errors included;
 //! unless the key lists origins, and then only those.
 
-use docent_access::{Access, AccessError, Credentials, Denial, Principal, Scope};
-use docent_types::CallError;
+use docent_access::{Access, AccessError, Credentials, Denial, KeyRecord, Principal, Reader, Scope};
+use docent_assistant::Assistant;
+use docent_types::{CallError, Project};
 use docent_web::cors::{self, Origins};
 use docent_web::{HttpError, Methods, Request, Response};
 use http::header::{AUTHORIZATION, ORIGIN};
@@ -39,6 +40,11 @@ impl Readers {
         Self(Origins::Any)
     }
 
+    /// Scripts of no origin.
+    pub const fn none() -> Self {
+        Self(Origins::Only(Vec::new()))
+    }
+
     /// Admits a caller with an assistant key to the docs of a domain, and restricts the origins to those of the key.
     ///
     /// # Errors
@@ -46,17 +52,43 @@ impl Readers {
     pub async fn admit(&mut self, access: &Access, request: &Request, domain: &str) -> Result<Principal, HttpError> {
         let required_scope = if request.method().is_safe() { Scope::Read } else { Scope::Write };
         let admitted = access.assistant(&credentials(request), domain, required_scope).await;
-        match &admitted {
-            Ok(principal) if principal.key.grant.allow_origin.is_empty() => {}
-            Ok(principal) => {
-                let listed = principal.key.grant.allow_origin.iter().map(|origin| origin.as_str().to_owned());
+        self.restrict(admitted.as_ref().map(|principal| Some(&*principal.key)));
+        Ok(admitted.map_err(CallError::from)?)
+    }
+
+    /// Admits a reader of the docs of a domain: a caller with an assistant key, and anybody where the owners of the site
+    /// have made it public.
+    ///
+    /// # Errors
+    /// Those of [`Access::reader`], as answers.
+    pub async fn admit_reader(
+        &mut self,
+        access: &Access,
+        assistant: &Assistant,
+        request: &Request,
+        domain: &str,
+        need: Scope,
+    ) -> Result<Reader, HttpError> {
+        let is_public = |project: &Project| assistant.site(project.uid).public;
+        let admitted = access.reader(&credentials(request), domain, need, is_public).await;
+        self.restrict(admitted.as_ref().map(|reader| match reader {
+            Reader::Holder(principal) => Some(&*principal.key),
+            Reader::Anybody(_) => None,
+        }));
+        Ok(admitted.map_err(CallError::from)?)
+    }
+
+    /// Restricts the origins to those of the key of an admitted caller.
+    fn restrict(&mut self, admitted: Result<Option<&KeyRecord>, &AccessError>) {
+        match admitted {
+            Ok(Some(key)) if !key.grant.allow_origin.is_empty() => {
+                let listed = key.grant.allow_origin.iter().map(|origin| origin.as_str().to_owned());
                 self.0 = Origins::Only(listed.collect());
             }
             // The page's origin is not on the key's list, so its script may not even read the error.
             Err(AccessError::Denied(Denial::Origin)) => self.0 = Origins::Only(Vec::new()),
-            Err(_) => {}
+            _ => {}
         }
-        Ok(admitted.map_err(CallError::from)?)
     }
 
     /// Sets the CORS headers of an answer.

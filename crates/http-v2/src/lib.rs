@@ -20,6 +20,7 @@
 //! | `thread.rs` | `GET /v1/analytics/{projectId}/assistant/threads/{threadId}` |
 //! | `search.rs` | `POST /discovery/v1/search/{domain}` |
 //! | `page.rs` | `POST /discovery/v1/page/{domain}` |
+//! | `site_files.rs`, `llms_txt.rs` | `GET /sites/{domain}/…`: pages as Markdown, `llms.txt`, `llms-full.txt` |
 //!
 //! The checks of a request have the same order everywhere: path, method, key, body, and then the core. So a caller
 //! without a key does not learn what exists, and no body is read for a caller who may not send it.
@@ -41,6 +42,7 @@ mod gap_groups;
 mod get_job;
 mod job;
 mod list_jobs;
+mod llms_txt;
 mod message_job;
 mod page;
 mod parameter;
@@ -51,6 +53,7 @@ mod route;
 mod router;
 mod search;
 mod searches;
+mod site_files;
 mod summary;
 mod thread;
 

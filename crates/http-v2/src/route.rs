@@ -2,6 +2,8 @@
 
 use docent_web::{ErrorShape, Methods, Request};
 
+use crate::llms_txt;
+
 /// A group of endpoints, and the request to one of them. Each endpoint has its own file in this folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -12,6 +14,8 @@ pub enum Route {
     Analytics(AnalyticsVerb),
     /// Requires an assistant key; belongs to the docs of a domain, and may be requested from pages of any origin.
     Discovery(DiscoveryVerb),
+    /// Requires an assistant key unless the docs are public; reads the docs of a domain as files.
+    Site(SiteVerb),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,11 +49,19 @@ pub enum DiscoveryVerb {
     Page,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SiteVerb {
+    Page,
+    List,
+    Full,
+}
+
 /// An id in the path, by the position of its segment; the request has the text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum NamedResource {
     Project,
     Domain,
+    Site,
     Job,
     Chat,
     Thread,
@@ -58,6 +70,7 @@ pub(crate) enum NamedResource {
 impl NamedResource {
     pub(crate) fn by(self, request: &Request) -> &str {
         request.segment(match self {
+            Self::Site => 1,
             Self::Project => 2,
             Self::Domain => 3,
             Self::Job => 4,
@@ -98,6 +111,10 @@ impl Route {
             ["discovery", "v1", "assistant", _, "feedback"] => Self::Discovery(DiscoveryVerb::Feedback),
             ["discovery", "v1", "search", _] => Self::Discovery(DiscoveryVerb::Search),
             ["discovery", "v1", "page", _] => Self::Discovery(DiscoveryVerb::Page),
+            ["sites", "", ..] => return None,
+            ["sites", _, "llms-full.txt"] => Self::Site(SiteVerb::Full),
+            ["sites", _, .., file] if llms_txt::part(file).is_some() => Self::Site(SiteVerb::List),
+            ["sites", _, ..] => Self::Site(SiteVerb::Page),
             _ => return None,
         };
         Some(route)
@@ -107,6 +124,7 @@ impl Route {
         match self {
             Self::Agent(AgentVerb::List | AgentVerb::Get | AgentVerb::Events)
             | Self::Analytics(_)
+            | Self::Site(_)
             | Self::Discovery(DiscoveryVerb::Resume) => Methods::GET,
             Self::Agent(_) | Self::Discovery(_) => Methods::POST,
         }
@@ -114,7 +132,7 @@ impl Route {
 
     /// Whether scripts on pages of any origin may send this request.
     pub(crate) const fn is_shared(self) -> bool {
-        matches!(self, Self::Discovery(_))
+        matches!(self, Self::Discovery(_) | Self::Site(_))
     }
 
     /// The keys of an error: clients of the search and page endpoints look for it under `message`, those of analytics
@@ -140,8 +158,12 @@ mod tests {
         let thread = Some(Route::Analytics(AnalyticsVerb::Thread));
         assert_eq!(of("v1/analytics/acme/assistant/threads/7"), thread);
         assert_eq!(of("discovery/v2/assistant/docs/message/c1/stream"), Some(Route::Discovery(DiscoveryVerb::Resume)));
+        assert_eq!(of("sites/acme/guides/llms-2.txt"), Some(Route::Site(SiteVerb::List)));
+        assert_eq!(of("sites/acme"), Some(Route::Site(SiteVerb::Page)));
         for none in [
             "",
+            "sites",
+            "sites//llms.txt",
             "v2",
             "v2/agent/acme/job/",
             "v2/agent/acme/job//message",

@@ -8,10 +8,10 @@ use http::Method;
 
 use crate::api::Api;
 use crate::conversations::ConversationList;
-use crate::route::{AgentVerb, AnalyticsVerb, DiscoveryVerb, NamedResource, Route};
+use crate::route::{AgentVerb, AnalyticsVerb, DiscoveryVerb, NamedResource, Route, SiteVerb};
 use crate::{
     archive_job, ask, conversations, create_job, events, feedback, gap_groups, get_job, list_jobs, message_job, page,
-    ratings, resume, search, searches, summary, thread,
+    ratings, resume, search, searches, site_files, summary, thread,
 };
 
 impl Api {
@@ -68,6 +68,17 @@ impl Api {
                 }
             }
             Route::Discovery(verb) => self.discover(verb, request, readers).await,
+            Route::Site(verb) => {
+                let (domain, assistant) = (NamedResource::Site.by(request), &self.answering.assistant);
+                let reader = readers.admit_reader(&self.access, assistant, request, domain, Scope::Read).await?;
+                let docs = self.answering.readable(&reader).await?;
+                let answered = match verb {
+                    SiteVerb::Page => site_files::page(request, &docs),
+                    SiteVerb::List => site_files::list(request, &docs),
+                    SiteVerb::Full => Ok(site_files::full(request, docs)),
+                };
+                answered.map(|response| site_files::cacheable(response, reader.is_anybody()))
+            }
         }
     }
 

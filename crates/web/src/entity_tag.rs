@@ -15,12 +15,24 @@ pub fn json_unless_known<T: Serialize>(request: &Request, value: &T) -> Response
         Ok(bytes) => bytes,
         Err(error) => return unwritable(&error),
     };
+    bytes_unless_known(request, "application/json", bytes)
+}
+
+/// 200 with these bytes and an `ETag`, or 304 without a body if the client has them.
+pub fn bytes_unless_known(request: &Request, content_type: &'static str, bytes: Vec<u8>) -> Response {
     let tag = EntityTag::of(&bytes);
-    let mut response = if tag.is_known_to(request.header_values(IF_NONE_MATCH)) {
-        empty(StatusCode::NOT_MODIFIED)
-    } else {
-        bytes_of(StatusCode::OK, "application/json", bytes)
-    };
+    unless_known(request, tag, || bytes_of(StatusCode::OK, content_type, bytes))
+}
+
+/// What `answer` makes with an `ETag` made from `state`, or 304 without a body if the client has the answer of that
+/// state. Different bodies must have different states.
+pub fn answer_unless_known(request: &Request, state: &str, answer: impl FnOnce() -> Response) -> Response {
+    unless_known(request, EntityTag::of(state.as_bytes()), answer)
+}
+
+fn unless_known(request: &Request, tag: EntityTag, answer: impl FnOnce() -> Response) -> Response {
+    let is_known = tag.is_known_to(request.header_values(IF_NONE_MATCH));
+    let mut response = if is_known { empty(StatusCode::NOT_MODIFIED) } else { answer() };
     response.headers_mut().insert(ETAG, tag.into_value());
     response
 }

@@ -16,7 +16,7 @@
 //! | `object.rs`, `wording.rs` | JSON objects and whole numbers; serde's errors in words of JSON |
 //! | `body.rs`, `framed.rs`, `keep_alive.rs`, `respond.rs` | writing: whole bodies and streams |
 //! | `csv.rs` | tables as files |
-//! | `entity_tag.rs` | JSON answers that a client may have already |
+//! | `entity_tag.rs` | answers that a client may have already |
 //! | `error.rs`, `rate_limit.rs` | every non-2xx answer, in one envelope |
 //! | `methods.rs`, `cors.rs` | which methods a path takes; which scripts may read it |
 //!
@@ -53,7 +53,7 @@ pub use answer::{Handler, answer, catch_panic};
 pub use body::Body;
 pub use csv::Csv;
 pub use draining::Draining;
-pub use entity_tag::json_unless_known;
+pub use entity_tag::{answer_unless_known, bytes_unless_known, json_unless_known};
 pub use error::{ErrorShape, HttpError};
 pub use framed::framed;
 pub use json::JsonBody;

@@ -56,6 +56,8 @@ pub struct PageEntry {
     pub breadcrumb: Vec<String>,
     /// Its position among the pages that the navigation names, counted from 0.
     pub order: Option<u32>,
+    /// Whether it is the page shown when no version and no language is asked for: the only one, or one of its variants.
+    pub is_usual: bool,
 }
 
 /// A whole page.
@@ -64,7 +66,12 @@ pub struct PageContent {
     /// The page's path on the site, without a leading slash.
     pub path: String,
     pub title: String,
-    /// The page as Markdown for reading: headings and text, without imports, tags and front matter.
+    /// The file it is made from, relative to the docs root.
+    pub file: String,
+    /// The groups that may read the page; empty for everyone.
+    pub groups: Vec<String>,
+    /// The page as Markdown for reading: headings and text, without imports, tags and front matter. Links are as in the
+    /// file.
     pub content: String,
 }
 
@@ -168,14 +175,16 @@ impl Snapshot {
 
     /// A whole page by its address, which is read like in [`Snapshot::has_page`].
     pub fn page(&self, address: &str) -> Option<PageContent> {
-        let entry = self.lookup(address)?;
+        let position = self.position(address)?;
+        let (file, entry) = (self.manifest().files.get(position.0 as usize)?, self.manifest().at(position)?);
         let content = stored_page(self.searcher()?, &self.fields, entry.id).ok()??;
-        Some(PageContent { path: entry.path.clone(), title: entry.title.clone(), content })
+        let (path, title) = (entry.path.clone(), entry.title.clone());
+        Some(PageContent { path, title, file: file.path.clone(), groups: entry.groups.clone(), content })
     }
 
     /// Every page a reader may find, in order of file.
     pub fn pages(&self) -> impl Iterator<Item = PageEntry> {
-        let variants = self.variants();
+        let (variants, usual) = (self.variants(), self.usual());
         (0..).zip(self.manifest().listed()).map(|(number, page)| PageEntry {
             path: page.path.clone(),
             title: page.title.clone(),
@@ -187,6 +196,7 @@ impl Snapshot {
             nav_title: page.nav_title.clone(),
             breadcrumb: page.breadcrumb.clone(),
             order: page.order,
+            is_usual: usual.get(number as usize).copied().unwrap_or(true),
         })
     }
 
@@ -212,9 +222,12 @@ impl Snapshot {
     }
 
     pub(crate) fn lookup(&self, address: &str) -> Option<&ManifestPage> {
+        self.manifest().at(self.position(address)?)
+    }
+
+    fn position(&self, address: &str) -> Option<PagePosition> {
         let written = address.split(['#', '?']).next().unwrap_or_default().trim().trim_matches('/');
-        let found = self.served_at(&decoded_path(written)).or_else(|| self.served_at(written));
-        self.manifest().at(found?)
+        self.served_at(&decoded_path(written)).or_else(|| self.served_at(written))
     }
 
     /// The page that is served at a path, decoded and without outer slashes.

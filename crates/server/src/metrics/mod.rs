@@ -215,6 +215,7 @@ pub(crate) fn route_of(request: &Request) -> &'static str {
         ["discovery", "v2", "assistant", ..] => "/discovery/v2/assistant",
         ["discovery", "v1", "search", ..] => "/discovery/v1/search",
         ["discovery", "v1", "page", ..] => "/discovery/v1/page",
+        ["sites", ..] => "/sites",
         ["healthz"] => "/healthz",
         ["readyz"] => "/readyz",
         ["metrics"] => "/metrics",

@@ -19,7 +19,7 @@ use http::Uri;
 /// The path of the file, relative to the root of the repository.
 pub(crate) const FILE: &str = ".docent/assistant.md";
 
-const KNOWN: [&str; 4] = ["address", "suggestions", "smallTalk", "account"];
+const KNOWN: [&str; 6] = ["address", "suggestions", "smallTalk", "account", "public", "agentsMayAsk"];
 
 /// The content of the file; empty if there is no file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -27,6 +27,8 @@ pub(crate) struct SiteFile {
     /// The URL of the site, without a trailing slash.
     pub(crate) address: Option<String>,
     pub(crate) suggestions: Option<bool>,
+    pub(crate) public: Option<bool>,
+    pub(crate) agents_may_ask: Option<bool>,
     pub(crate) small_talk: Option<Arc<str>>,
     pub(crate) account: Option<Arc<str>>,
     pub(crate) instructions: Option<Arc<str>>,
@@ -79,12 +81,19 @@ impl SiteFile {
             },
             Some(_) => self.complain(line("address"), "`address` is one URL, such as `https://example.com/docs`"),
         }
-        match front.value("suggestions") {
-            None | Some(FieldValue::Empty) => {}
-            Some(FieldValue::Text(text)) if text.trim() == "true" => self.suggestions = Some(true),
-            Some(FieldValue::Text(text)) if text.trim() == "false" => self.suggestions = Some(false),
-            Some(_) => {
-                self.complain(line("suggestions"), "`suggestions` is neither `true` nor `false`; write one of them");
+        for name in ["suggestions", "public", "agentsMayAsk"] {
+            let value = match front.value(name) {
+                None | Some(FieldValue::Empty) => continue,
+                Some(FieldValue::Text(text)) => text.trim().parse().ok(),
+                Some(_) => None,
+            };
+            if value.is_none() {
+                self.complain(line(name), format!("`{name}` is neither `true` nor `false`; write one of them"));
+            }
+            match name {
+                "suggestions" => self.suggestions = value,
+                "public" => self.public = value,
+                _ => self.agents_may_ask = value,
             }
         }
         for (name, slot) in [("smallTalk", &mut self.small_talk), ("account", &mut self.account)] {
@@ -96,7 +105,7 @@ impl SiteFile {
             let shown: String = name.chars().take(60).collect();
             self.complain(
                 line(name),
-                format!("there is no setting `{shown}`; known: `address`, `suggestions`, `smallTalk`, `account`"),
+                format!("there is no setting `{shown}`; known: {}", KNOWN.map(|name| format!("`{name}`")).join(", ")),
             );
         }
     }
@@ -148,6 +157,8 @@ mod tests {
             assert_eq!(read(nothing), SiteFile::default(), "{nothing:?}");
         }
         assert_eq!(read("---\nsuggestions: false\n---").suggestions, Some(false));
+        let open = read("---\npublic: true\nagentsMayAsk: maybe\n---");
+        assert_eq!((open.public, open.agents_may_ask, open.problems.len()), (Some(true), None, 1));
     }
 
     #[test]
@@ -160,7 +171,7 @@ mod tests {
             [
                 ".docent/assistant.md:2: `address` must begin with https:// or http://, such as `https://example.com/docs`",
                 ".docent/assistant.md:4: `suggestions` is neither `true` nor `false`; write one of them",
-                ".docent/assistant.md:5: there is no setting `tone`; known: `address`, `suggestions`, `smallTalk`, `account`",
+                ".docent/assistant.md:5: there is no setting `tone`; known: `address`, `suggestions`, `smallTalk`, `account`, `public`, `agentsMayAsk`",
             ]
         );
         let half = read("---\naddress: [https://a.test\nsuggestions: true\n---\nBe kind.\n");

@@ -42,6 +42,8 @@ impl Sites {
             suggestions: said.and_then(|file| file.suggestions).unwrap_or(self.suggestions),
             small_talk: said.and_then(|file| file.small_talk.clone()),
             account: said.and_then(|file| file.account.clone()),
+            public: said.and_then(|file| file.public).unwrap_or(false),
+            agents_may_ask: said.and_then(|file| file.agents_may_ask).unwrap_or(false),
         }
     }
 
