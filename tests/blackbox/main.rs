@@ -33,6 +33,7 @@ mod kept_connections;
 mod key_end;
 mod keys;
 mod lists;
+mod mcp;
 mod models;
 mod open_files;
 mod openid;

@@ -12,6 +12,8 @@ use docent_tests::{ModelServer, Person, Site, third_party};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+use crate::site_files::site_with;
+
 /// Pause between two words: slow enough that an answer can be interrupted in the middle.
 const PACE: Duration = Duration::from_millis(100);
 
@@ -32,6 +34,19 @@ fn the_real_sdk_clients_read_the_assistant_and_the_agent() {
     let status = converse(command, |asked| model.answers(asked));
     assert!(status.success(), "the clients found fault: {status}");
     assert_eq!(model.faults(), [""; 0], "what the model's service would not take");
+}
+
+/// Needs what the test above needs.
+#[test]
+#[ignore = "needs node and the packages of tests/sdk: cargo xtask test --only sdk"]
+fn released_clients_of_the_model_context_protocol_use_the_tools() {
+    let closed = site_with("---\nagentsMayAsk: true\n---\n", &[]);
+    let open = site_with("---\npublic: true\nagentsMayAsk: true\n---\n", &[]);
+    let mut command = third_party::node("sdk", "mcp.mjs");
+    let at = |site: &Site| format!("{}/mcp/{PROJECT}", site.server.url());
+    command.args([at(&closed), at(&open)]).env("DOCENT_KEY", &closed.assistant_key);
+    let status = command.status().expect("start node");
+    assert!(status.success(), "the clients found fault: {status}");
 }
 
 /// The code snippet that the playground shows for a question, with the key of the site.

@@ -9,7 +9,7 @@ use docent_access::Reader;
 use docent_assistant::SiteSettings;
 use docent_markdown::{AnchorStyle, Format, Heading, Page, parse_as};
 use docent_search::{PageContent, PageEntry, Snapshot};
-use docent_types::{Domain, encoded_path};
+use docent_types::{Domain, Passage, encoded_path};
 
 use crate::filter::FilterBody;
 use crate::page_links::with_site_links;
@@ -71,6 +71,15 @@ impl ReadableDocs {
         let below = || path.trim_start_matches('/').strip_prefix(self.site.folder())?.strip_prefix('/');
         let page = page_named(&self.docs, path).or_else(|| page_named(&self.docs, below()?))?;
         self.is_open_to_reader(&page.groups).then(|| self.readable(page))
+    }
+
+    /// A passage under its headings, with links as in [`MarkdownPage::markdown`].
+    pub fn passage(&self, passage: &Passage) -> String {
+        let content = passage.under_headings();
+        match self.docs.page(&passage.encoded_path()) {
+            Some(page) => self.readable(PageContent { content, ..page }).markdown,
+            None => content,
+        }
     }
 
     /// The pages that this reader may read, in the order of the navigation, pages outside of it last.

@@ -1,6 +1,6 @@
 //! `POST /v2/agent/{projectId}/job`: accepts a job, which runs after the answer.
 
-use docent_jobs::{Fingerprint, LARGEST_REQUEST, NewJob, requested_branch};
+use docent_jobs::{Fingerprint, LARGEST_REQUEST, NewJob, instruction, requested_branch};
 use docent_types::Project;
 use docent_web::{HttpError, Request, Response, rate_limit, respond};
 use http::header::LOCATION;
@@ -8,7 +8,7 @@ use http::{HeaderValue, StatusCode};
 use serde::Deserialize;
 
 use crate::api::Api;
-use crate::job::{JobBody, instruction};
+use crate::job::JobBody;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]

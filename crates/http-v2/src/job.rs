@@ -1,11 +1,8 @@
-//! The JSON of a job, and the validation of an instruction.
+//! The JSON of a job.
 
-use docent_types::{AgentJob, JobId, JobStatus, Message, ProjectId, Refusal, Role, Timestamp, repository_url};
+use docent_types::{AgentJob, JobId, JobStatus, ProjectId, Timestamp, repository_url};
 use serde::Serialize;
 use serde_json::Value;
-
-/// Maximum length of a prompt, in characters.
-const LONGEST_PROMPT: usize = 100_000;
 
 /// Every key is always present; one without a value is null.
 #[derive(Debug, Serialize)]
@@ -57,42 +54,12 @@ pub fn job_json(job: &AgentJob) -> Value {
     serde_json::to_value(Body { project_id: &job.project, job: job.into() }).unwrap_or_default()
 }
 
-/// The instruction as a single message.
-///
-/// # Errors
-/// A prompt that is empty, whitespace only, or too long.
-pub(crate) fn instruction(prompt: String) -> Result<Vec<Message>, Refusal> {
-    if prompt.trim().is_empty() {
-        return Err(Refusal::invalid("prompt: it is empty; say what the agent should do"));
-    }
-    // A character has at least one byte, so short prompts need not be counted.
-    if prompt.len() > LONGEST_PROMPT && prompt.chars().count() > LONGEST_PROMPT {
-        return Err(Refusal::invalid(format!(
-            "prompt: it is longer than {LONGEST_PROMPT} characters; shorten it, or split the work into several jobs"
-        )));
-    }
-    Ok(vec![Message::text(Role::User, prompt)])
-}
-
 #[cfg(test)]
 mod tests {
     use docent_types::{Domain, Source};
 
     use super::*;
 
-    #[test]
-    fn a_prompt_has_something_to_say_and_an_end() {
-        for (prompt, good) in [
-            ("Fix broken links".to_owned(), true),
-            (" x ".to_owned(), true),
-            (String::new(), false),
-            (" \n\t\u{a0}".to_owned(), false),
-            ("é".repeat(LONGEST_PROMPT), true),
-            ("é".repeat(LONGEST_PROMPT + 1), false),
-        ] {
-            assert_eq!(instruction(prompt.clone()).is_ok(), good, "{} bytes", prompt.len());
-        }
-    }
     #[test]
     fn a_job_that_is_active_shows_no_pull_request_and_an_ended_one_does() {
         let job = |status| AgentJob {

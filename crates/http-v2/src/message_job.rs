@@ -1,13 +1,13 @@
 //! `POST /v2/agent/{projectId}/job/{id}/message`: a follow-up instruction for a job.
 
-use docent_jobs::{Fingerprint, Jobs, LARGEST_REQUEST};
+use docent_jobs::{Fingerprint, Jobs, LARGEST_REQUEST, instruction};
 use docent_types::Project;
 use docent_web::{HttpError, Request, Response, rate_limit, respond};
 use http::StatusCode;
 use serde::Deserialize;
 
 use crate::api::Api;
-use crate::job::{JobBody, instruction};
+use crate::job::JobBody;
 use crate::route::NamedResource;
 
 #[derive(Debug, Deserialize)]

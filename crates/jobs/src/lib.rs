@@ -36,7 +36,7 @@ pub use engine::{Engine, EngineConfig};
 pub use entry::{Entry, EntryBody, Instruction};
 pub use jobs::{JobLimits, Jobs, LONGEST_WAIT, NewJob, Retention};
 pub use outbox::{DeliveryAttempt, HookState, Outbox, OutboxEvent, QueuedEvent};
-pub use request::{Fingerprint, LARGEST_REQUEST, ModelNames, requested_branch};
+pub use request::{Fingerprint, LARGEST_REQUEST, ModelNames, instruction, requested_branch};
 pub use row::{Attempt, Lease, NAME_IN_THE_WAY, Row, named_after, own_branch_beside};
 pub use search::{FoundJob, FoundJobs, JobSearch};
 pub use state::{JobProgress, Outcome};

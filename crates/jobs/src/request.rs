@@ -1,10 +1,12 @@
 //! Checks of a caller's request for a job, shared by the API versions.
 
-use docent_types::{BranchName, Refusal};
+use docent_types::{BranchName, Message, Refusal, Role};
 use sha2::{Digest, Sha256};
 
 /// The largest body of a request that creates or continues a job, in bytes.
 pub const LARGEST_REQUEST: usize = 1024 * 1024;
+/// Maximum length of a prompt, in characters.
+const LONGEST_PROMPT: usize = 100_000;
 /// The longest idempotency key, in characters.
 const LONGEST_KEY: usize = 255;
 
@@ -74,6 +76,23 @@ pub fn requested_branch(name: Option<&str>) -> Result<Option<BranchName>, Refusa
         .map_err(|error| Refusal::invalid(format!("branch: {error}; choose another, or leave it out to get a new one")))
 }
 
+/// The instruction as a single message.
+///
+/// # Errors
+/// A prompt that is empty, whitespace only, or too long.
+pub fn instruction(prompt: String) -> Result<Vec<Message>, Refusal> {
+    if prompt.trim().is_empty() {
+        return Err(Refusal::invalid("prompt: it is empty; say what the agent should do"));
+    }
+    // A character has at least one byte, so short prompts need not be counted.
+    if prompt.len() > LONGEST_PROMPT && prompt.chars().count() > LONGEST_PROMPT {
+        return Err(Refusal::invalid(format!(
+            "prompt: it is longer than {LONGEST_PROMPT} characters; shorten it, or split the work into several jobs"
+        )));
+    }
+    Ok(vec![Message::text(Role::User, prompt)])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,5 +137,19 @@ mod tests {
         assert_eq!(names.choose(Some("opus".into())).unwrap(), "opus");
         let sentence = names.choose(Some("gpt".into())).unwrap_err().sentence;
         assert!(sentence.contains("`gpt`") && sentence.contains("`sonnet`, `opus`"), "{sentence}");
+    }
+
+    #[test]
+    fn a_prompt_has_something_to_say_and_an_end() {
+        for (prompt, good) in [
+            ("Fix broken links".to_owned(), true),
+            (" x ".to_owned(), true),
+            (String::new(), false),
+            (" \n\t\u{a0}".to_owned(), false),
+            ("é".repeat(LONGEST_PROMPT), true),
+            ("é".repeat(LONGEST_PROMPT + 1), false),
+        ] {
+            assert_eq!(instruction(prompt.clone()).is_ok(), good, "{} bytes", prompt.len());
+        }
     }
 }

@@ -216,6 +216,7 @@ pub(crate) fn route_of(request: &Request) -> &'static str {
         ["discovery", "v1", "search", ..] => "/discovery/v1/search",
         ["discovery", "v1", "page", ..] => "/discovery/v1/page",
         ["sites", ..] => "/sites",
+        ["mcp", ..] => "/mcp",
         ["healthz"] => "/healthz",
         ["readyz"] => "/readyz",
         ["metrics"] => "/metrics",

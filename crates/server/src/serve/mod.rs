@@ -200,6 +200,7 @@ fn operators(app: &App, url: &str) -> Result<Operators, Failure> {
 struct Router {
     v1: docent_http_v1::Api,
     v2: docent_http_v2::Api,
+    mcp: docent_mcp::ToolServer,
     dashboard: Dashboard,
     metrics: Metrics,
     app: Arc<App>,
@@ -238,12 +239,18 @@ impl Router {
         if docent_http_v1::Route::parse(request).is_some() {
             return self.v1.refused(request, refusal);
         }
+        if docent_mcp::Audience::parse(request).is_some() {
+            return self.mcp.refused(request, refusal);
+        }
         self.v2.refused(request, refusal)
     }
 
     async fn answer_others(&self, mut request: Request) -> Response {
         if let Some(route) = docent_http_v1::Route::parse(&request) {
             return self.v1.answer(route, request).await;
+        }
+        if let Some(audience) = docent_mcp::Audience::parse(&request) {
+            return self.mcp.answer(audience, request).await;
         }
         if let Some(response) = self.dashboard.answer(&mut request).await {
             return response;
@@ -297,8 +304,16 @@ impl Router {
             access: app.access.clone(),
             jobs: app.jobs.clone(),
             models: models.clone(),
-            answering,
+            answering: answering.clone(),
             events_of: docent_authoring::job_events,
+        };
+        let mcp = docent_mcp::ToolServer {
+            access: app.access.clone(),
+            jobs: app.jobs.clone(),
+            models: models.clone(),
+            answering,
+            job_json: docent_http_v2::job_json,
+            public_url: app.config.public_url.clone(),
         };
         let dashboard = Dashboard::new(DashboardParts {
             operators,
@@ -326,7 +341,7 @@ impl Router {
             local_url: local_url(address),
         });
         let readiness = Readiness::new(app.config.data.clone(), Arc::clone(&app.store));
-        Self { v1, v2, dashboard, metrics, app: Arc::clone(app), drain, readiness }
+        Self { v1, v2, mcp, dashboard, metrics, app: Arc::clone(app), drain, readiness }
     }
 
     async fn probe(
