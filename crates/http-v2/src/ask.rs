@@ -2,15 +2,15 @@
 
 use docent_access::Principal;
 use docent_discovery::LARGEST_BODY;
-use docent_ui_stream::{FinishStyle, UiMessageStream};
 use docent_web::{HttpError, Request, Response};
 
 use crate::api::Api;
 use crate::ask_body::AskBody;
+use crate::reply_stream::reply_stream;
 
 pub(crate) async fn ask(api: &Api, request: &mut Request, principal: &Principal) -> Result<Response, HttpError> {
     let body: AskBody = request.json(LARGEST_BODY).await?.parse()?;
     let question = body.question()?;
-    let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), question.by_sdk);
-    api.answering.answer(question, principal, request, UiMessageStream::new(finish)).await
+    let stream = reply_stream(request, question.by_sdk)?;
+    api.answering.answer(question, principal, request, stream).await
 }

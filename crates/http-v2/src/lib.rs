@@ -13,6 +13,7 @@
 //! | `archive_job.rs` | `POST /v2/agent/{projectId}/job/{id}/archive` |
 //! | `ask.rs` | `POST /discovery/v2/assistant/{domain}/message` |
 //! | `resume.rs` | `GET /discovery/v2/assistant/{domain}/message/{chatId}/stream` |
+//! | `reply_stream.rs` | how the replies of these two are written, by their query |
 //! | `feedback.rs` | `POST /discovery/v1/assistant/{domain}/feedback` |
 //! | `conversations.rs` | `GET /v1/analytics/{projectId}/assistant`, `…/feedback` and `…/gaps` |
 //! | `gap_groups.rs` | `GET /v1/analytics/{projectId}/gaps/groups` |
@@ -48,6 +49,7 @@ mod page;
 mod parameter;
 mod period;
 mod ratings;
+mod reply_stream;
 mod resume;
 mod route;
 mod router;

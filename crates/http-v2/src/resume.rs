@@ -4,17 +4,16 @@
 //! load.
 
 use docent_access::Principal;
-use docent_ui_stream::{FinishStyle, UiMessageStream};
-use docent_web::{Request, Response, respond};
+use docent_web::{HttpError, Request, Response, respond};
 use http::StatusCode;
 
 use crate::api::Api;
+use crate::reply_stream::reply_stream;
 use crate::route::NamedResource;
 
-pub(crate) fn resume(api: &Api, request: &Request, principal: &Principal) -> Response {
+pub(crate) fn resume(api: &Api, request: &Request, principal: &Principal) -> Result<Response, HttpError> {
     // A GET has no body that could show that the client is a chat SDK.
-    let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), false);
-    let resumed =
-        api.answering.resume(NamedResource::Chat.by(request), principal, request, UiMessageStream::new(finish));
-    resumed.unwrap_or_else(|| respond::empty(StatusCode::NO_CONTENT))
+    let stream = reply_stream(request, false)?;
+    let resumed = api.answering.resume(NamedResource::Chat.by(request), principal, request, stream);
+    Ok(resumed.unwrap_or_else(|| respond::empty(StatusCode::NO_CONTENT)))
 }

@@ -92,7 +92,7 @@ impl Api {
         let project = &*principal.project;
         match verb {
             DiscoveryVerb::Ask => ask::ask(self, request, &principal).await,
-            DiscoveryVerb::Resume => Ok(resume::resume(self, request, &principal)),
+            DiscoveryVerb::Resume => resume::resume(self, request, &principal),
             DiscoveryVerb::Feedback => feedback::feedback(self, request, project).await,
             DiscoveryVerb::Search => search::search(self, request, project).await,
             DiscoveryVerb::Page => page::page(self, request, project).await,

@@ -8,6 +8,9 @@
 //! | `data_stream.rs` | the data stream: lines of one letter and one JSON value each | SDK major 4 |
 //! | `ui_message.rs` | the UI message stream: server-sent events with one JSON object each | SDK majors 5, 6, 7 |
 //!
+//! `blocks.rs` makes a tree of vetted nodes of an answer's Markdown, for clients that have no parser: a UI message stream may
+//! carry these in place of the text.
+//!
 //! An [`Encoder`] is a small state machine that appends zero or more bytes per event to a buffer that the caller owns.
 //! Each call appends whole frames, so a caller may flush after any call and never splits a character or a line. The
 //! crate knows no runtime and no sockets, and only those headers that identify the protocol and those by which
@@ -16,6 +19,7 @@
 //! [`Grammar`] checks the order of an event stream that [`docent_types::StreamEvent`] requires; it is for the tests of
 //! crates that produce such streams.
 
+mod blocks;
 mod data_stream;
 mod encoder;
 mod grammar;

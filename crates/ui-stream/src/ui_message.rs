@@ -21,9 +21,10 @@ use bytes::BytesMut;
 use docent_types::{FinishReason, Passage, StreamEvent, ThreadId, ToolOutput};
 use http::HeaderMap;
 use http::header::{ORIGIN, USER_AGENT};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 
+use crate::blocks::{BlockChange, BlockStream};
 use crate::encoder::{Encoder, PassageMetadata, ProviderMetadata, json, title};
 
 /// The top-level fields of the last frame.
@@ -63,6 +64,8 @@ impl FinishStyle {
 #[derive(Debug)]
 pub struct UiMessageStream {
     finish: FinishStyle,
+    /// Present where the answer is sent as blocks, in place of its text.
+    blocks: Option<BlockStream>,
     ended: bool,
 }
 
@@ -88,12 +91,19 @@ impl Encoder for UiMessageStream {
                 self.ended = true;
             }
             StreamEvent::Error { sentence } => {
+                self.end_text(out);
                 frame(&Chunk::Error { error_text: sentence }, out);
                 self.ended = true;
             }
             StreamEvent::Data { name, id, value } => {
-                frame(&DataChunk { kind: DataKind(name), id: id.as_deref(), data: value }, out);
+                frame(&Data { kind: format_args!("data-{name}"), id: id.as_deref(), data: value }, out);
             }
+            StreamEvent::TextStart { .. } if self.blocks.is_some() => {}
+            StreamEvent::TextDelta { text, .. } if self.blocks.is_some() => {
+                let changes = self.blocks.as_mut().map_or_else(Vec::new, |blocks| blocks.push(text));
+                changes.iter().for_each(|change| change_frame(change, out));
+            }
+            StreamEvent::TextEnd { .. } if self.blocks.is_some() => self.end_text(out),
             other => {
                 if let Some(chunk) = chunk(other) {
                     frame(&chunk, out);
@@ -105,7 +115,18 @@ impl Encoder for UiMessageStream {
 
 impl UiMessageStream {
     pub const fn new(finish: FinishStyle) -> Self {
-        Self { finish, ended: false }
+        Self { finish, blocks: None, ended: false }
+    }
+
+    /// Sends the answer as blocks, for clients that have no Markdown parser.
+    #[must_use]
+    pub fn with_blocks(self) -> Self {
+        Self { blocks: Some(BlockStream::default()), ..self }
+    }
+
+    fn end_text(&mut self, out: &mut BytesMut) {
+        let changes = self.blocks.as_mut().map_or_else(Vec::new, BlockStream::end);
+        changes.iter().for_each(|change| change_frame(change, out));
     }
 
     fn finish_chunk(&self, reason: FinishReason, thread_id: Option<ThreadId>) -> Chunk<'static> {
@@ -159,6 +180,15 @@ fn frame<T: Serialize>(chunk: &T, out: &mut BytesMut) {
     out.extend_from_slice(b"data: ");
     json(chunk, out);
     out.extend_from_slice(b"\n\n");
+}
+
+fn change_frame(change: &BlockChange, out: &mut BytesMut) {
+    match change {
+        BlockChange::Begin { number, block } => {
+            frame(&Data { kind: "data-block", id: Some(number.to_string()), data: block }, out);
+        }
+        BlockChange::Edit(edits) => frame(&Data { kind: "data-edit", id: None::<&str>, data: edits }, out),
+    }
 }
 
 #[derive(Serialize)]
@@ -248,22 +278,14 @@ struct Metadata {
     finish_reason: Option<FinishReason>,
 }
 
+/// Named data. `kind` is `data-` and the name.
 #[derive(Serialize)]
-struct DataChunk<'a> {
+struct Data<K, I, D> {
     #[serde(rename = "type")]
-    kind: DataKind,
+    kind: K,
     #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a str>,
-    data: &'a Value,
-}
-
-/// The frame type: `data-` and the name.
-struct DataKind(&'static str);
-
-impl Serialize for DataKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("data-{}", self.0))
-    }
+    id: Option<I>,
+    data: D,
 }
 
 #[cfg(test)]

@@ -100,6 +100,21 @@ async fn the_last_frame_says_the_thread_in_the_way_the_reader_takes_it() {
 }
 
 #[tokio::test]
+async fn an_answer_comes_as_blocks_where_they_are_asked_for() {
+    let fixture = TestApi::new().await;
+    fixture.model.replies("Wait *longer*.");
+    let answer = fixture.reader(&format!("{MESSAGE}?parts=blocks")).json(question("Retries?")).await;
+    let kinds = kinds(&answer);
+    assert!(kinds.iter().any(|kind| kind == "data-block") && !kinds.iter().any(|kind| kind.starts_with("text-")));
+    assert!(answer.body.contains(r#"["em","longer"]"#), "{}", answer.body);
+    fixture.model.replies("Yes.");
+    let answer = fixture.reader(&format!("{MESSAGE}?parts=text")).json(question("Retries?")).await;
+    assert!(answer.body.contains("text-delta"), "{}", answer.body);
+    let refused = fixture.reader(&format!("{MESSAGE}?parts=html")).json(question("Retries?")).await;
+    assert_eq!(refused.status, 400, "{}", refused.body);
+}
+
+#[tokio::test]
 async fn a_thread_goes_on_by_its_id_wherever_the_client_sends_it() {
     let fixture = TestApi::new().await;
     fixture.model.replies("One.").replies("Two.").replies("Three.").replies("Four.");

@@ -317,3 +317,51 @@ fn chat_clients_and_browsers_are_told_what_they_all_take() {
         assert_eq!(style, expected, "{why}");
     }
 }
+
+/// A reply whose text comes in these pieces, as blocks.
+fn as_blocks<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
+    let mut stream = UiMessageStream::new(FinishStyle::Strict).with_blocks();
+    let mut out = BytesMut::new();
+    stream.encode(&StreamEvent::TextStart { id: "0".into() }, &mut out);
+    pieces.into_iter().for_each(|piece| stream.encode(&delta(piece), &mut out));
+    stream.encode(&StreamEvent::TextEnd { id: "0".into() }, &mut out);
+    String::from_utf8(out.to_vec()).expect("frames are UTF-8")
+}
+
+#[test]
+fn an_answer_comes_as_blocks() {
+    assert_snapshot!(as_blocks(["Wait *twice", "* as long, ", "see [retries](/guides/retries):\n\n- one", "\n- two"]));
+}
+
+#[test]
+fn an_answer_that_breaks_off_has_its_last_words() {
+    let mut stream = UiMessageStream::new(FinishStyle::Strict).with_blocks();
+    let mut out = BytesMut::new();
+    // More markup than may be sent again with each letter.
+    let text = "*a ".repeat(1_000) + "end";
+    for piece in text.split_inclusive(' ') {
+        stream.encode(&delta(piece), &mut out);
+    }
+    stream.encode(&StreamEvent::Error { sentence: "Ask again.".into() }, &mut out);
+    let text = String::from_utf8(out.to_vec()).expect("frames are UTF-8");
+    let (before, error) = text.trim_end().rsplit_once("\n\n").expect("frames");
+    assert!(before.ends_with("end\"]]}") && error.ends_with(r#""errorText":"Ask again."}"#), "{before}");
+}
+
+/// 64 KiB as a model writes them, in 2,000 pieces.
+#[test]
+fn a_long_answer_as_blocks_is_at_most_three_times_its_text() {
+    let prose = "The worker takes the oldest delivery of an endpoint first, and none of it again before the one before has ended. \
+                 An endpoint that answers slowly holds up its *own* deliveries alone.\n\n";
+    let part = "## How retries work\n\nA delivery that **fails** is retried `five` times with exponential backoff, see \
+                [Webhooks](/guides/webhooks#retries) and the *limits*; then it is parked for a day, and `job.dead` is sent. Somebody \
+                looks at it then and decides whether the endpoint may be tried again or the delivery is given up.\n\n\
+                - Set `retry.max` to the number of attempts\n- Set `retry.base` to the **first** delay, for example `1s`\n\n\
+                | Field | Meaning |\n|---|---|\n| `max` | How often a delivery is tried before it is parked |\n\n\
+                ```ts\nconst job = await client.jobs.create({ retry: { max: 5, base: \"1s\" } });\nfor await (const event of client.jobs.events(job.id)) {\n  console.log(event.type, event.at);\n}\n```\n\n";
+    let part = format!("{prose}{prose}{part}{prose}");
+    let text = part.repeat(64 * 1024 / part.len() + 1);
+    let pieces = text.as_bytes().chunks(text.len() / 2_000).map(|piece| std::str::from_utf8(piece).expect("ASCII"));
+    let sent = as_blocks(pieces).len();
+    assert!(sent <= 3 * text.len(), "{:.2} times", sent as f64 / text.len() as f64);
+}
