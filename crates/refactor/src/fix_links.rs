@@ -99,8 +99,10 @@ impl Outcome {
             Rule::Anchor => FindingKind::BrokenAnchor,
             _ => FindingKind::BrokenLink,
         };
-        let message = format!("`{}` is not understood", broken.link.target);
-        self.doubted.entry(broken.rule).or_default().push(Finding { path: file.to_owned(), line, kind, message });
+        let target = broken.link.target.clone();
+        let message = format!("`{target}` is not understood");
+        let finding = Finding { path: file.to_owned(), line, kind, message, target };
+        self.doubted.entry(broken.rule).or_default().push(finding);
     }
 
     fn into_refactored(self) -> Refactored {

@@ -160,15 +160,13 @@ struct RuleFinding {
     rule: Rule,
     /// The text of the link and its anchor; empty if the finding is not about a link.
     gist: String,
-    /// The target of the link, verbatim; empty if the finding is not about a link.
-    target: String,
     syntax: LinkSyntax,
 }
 
 impl RuleFinding {
     /// A finding that is not about a link.
     fn of(rule: Rule, finding: Finding) -> Self {
-        Self { finding, rule, gist: String::new(), target: String::new(), syntax: LinkSyntax::Markdown }
+        Self { finding, rule, gist: String::new(), syntax: LinkSyntax::Markdown }
     }
 }
 
@@ -265,7 +263,10 @@ impl<'a> Check<'a> {
         }
         let Some(read) = self.page(file) else { return Vec::new() };
         let (page, text) = (&read.page, text_of(&read.bytes));
-        let finding = |line, kind, message| Finding { path: file.to_owned(), line, kind, message };
+        let finding = |line, kind, message| {
+            let (path, target) = (file.to_owned(), String::new());
+            Finding { path, line, kind, message, target }
+        };
         evidence.note(Rule::Readable, page.problems.is_empty());
         let mut found: Vec<RuleFinding> = page
             .problems
@@ -315,11 +316,11 @@ impl<'a> Check<'a> {
             };
             evidence.note(rule, false);
             let anchor = link.target.split_once('#').map_or("", |(_, anchor)| anchor);
+            let finding = finding(line_of(&text, link.span.start), kind, message);
             found.push(RuleFinding {
-                finding: finding(line_of(&text, link.span.start), kind, message),
+                finding: Finding { target: link.target.clone(), ..finding },
                 rule,
                 gist: format!("{}#{anchor}", link.text),
-                target: link.target.clone(),
                 syntax: LinkSyntax::of(&link.kind),
             });
         }
@@ -336,11 +337,11 @@ impl<'a> Check<'a> {
 
     /// Whether the link of a finding was sound in this tree: the same target on the same page resolved.
     fn resolves_link_of(&mut self, found: &RuleFinding) -> bool {
-        let from = found.finding.path.as_str();
-        if found.target.is_empty() || !(self.site.has_file(from) || found.target.starts_with('/')) {
+        let Finding { path: from, target, .. } = &found.finding;
+        if target.is_empty() || !(self.site.has_file(from) || target.starts_with('/')) {
             return false;
         }
-        match self.site.resolve_in(from, &found.target, found.syntax) {
+        match self.site.resolve_in(from, target, found.syntax) {
             Target::External | Target::NotUnderstood | Target::Missing { .. } => false,
             target => self.has_anchor(&target).unwrap_or(found.finding.kind == FindingKind::BrokenLink),
         }
@@ -351,7 +352,8 @@ impl<'a> Check<'a> {
         let texts: Vec<Vec<u8>> =
             navigation.files.iter().map(|file| self.tree.read(file).unwrap_or_default()).collect();
         let finding = |path: &str, line, kind, message| {
-            RuleFinding::of(Rule::Navigation, Finding { path: path.to_owned(), line, kind, message })
+            let (path, target) = (path.to_owned(), String::new());
+            RuleFinding::of(Rule::Navigation, Finding { path, line, kind, message, target })
         };
         // The pages say nothing about whether the navigation file can be read, so problems are not counted for or
         // against the rule.

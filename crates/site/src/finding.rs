@@ -10,6 +10,8 @@ pub struct Finding {
     pub kind: FindingKind,
     /// The defect, in a sentence without its full stop.
     pub message: String,
+    /// The target of the link, verbatim; empty if the finding is not about a link.
+    pub target: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -63,6 +63,7 @@ mod svg;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod unwritten;
 mod variant_folders;
 mod variants;
 mod version_names;
@@ -99,4 +100,5 @@ pub use skip_reason::SkipReason;
 pub use skipped::{RuleAt, Skip};
 pub use svg::active_in_svg;
 pub use tree::{ChangedTree, Tree, from_root};
+pub use unwritten::unwritten;
 pub use variants::{Declared, PageLabels, Stage, Variant, Variants, Version, is_same_language};

@@ -182,10 +182,11 @@ impl fmt::Display for DoubtedFindings {
             Rule::Navigation => write!(f, "{count} entr{} of the navigation", if count == 1 { "y" } else { "ies" })?,
         }
         f.write_str(" could not be checked, as it is not understood how this site reads them")?;
-        for (number, Finding { path, line, message, .. }) in self.findings.iter().take(MOST_NAMED).enumerate() {
+        for (number, Finding { path, line, message, target, .. }) in self.findings.iter().take(MOST_NAMED).enumerate() {
             write!(f, "{} {path}:{line}", if number == 0 { ":" } else { "," })?;
-            // The link, as it is written.
-            if let Some(written) = message.split('`').nth(1) {
+            // The link, as it is written, or the entry of the navigation.
+            let written = if target.is_empty() { message.split('`').nth(1).unwrap_or_default() } else { target };
+            if !written.is_empty() {
                 write!(f, " `{written}`")?;
             }
         }

@@ -1,7 +1,6 @@
 //! `finish`: ends a turn once the docs have no new problems.
 
-use docent_markdown::is_page;
-use docent_site::{DoubtedFindings, Finding, Rule, new_findings};
+use docent_site::{DoubtedFindings, Finding, Rule, new_findings, unwritten};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -94,7 +93,7 @@ fn run(
     }
     // Constructs that could not be parsed are not problems to fix.
     let checked = new_findings(workbench.files.base(), workbench.tree(), &changed);
-    let (found, asked) = (checked.findings, unheard_of(checked.doubts, workbench));
+    let (found, asked) = (checked.findings, questions(checked.doubts, workbench));
     let parts = [("Left for you to decide:", HANDED_BACK, found), ("Could not be checked:", ASKED, asked)];
     let parts = parts.into_iter().filter(|(_, _, found)| !found.is_empty());
     if known_problems {
@@ -106,26 +105,11 @@ fn run(
 }
 
 /// The new links that may be broken by rules that are not understood, and that nobody wrote in the docs before.
-fn unheard_of(doubts: Vec<DoubtedFindings>, workbench: &Workbench<'_>) -> Vec<Finding> {
-    let is_link = |doubt: &DoubtedFindings| matches!(doubt.rule, Rule::Link(_) | Rule::Followable);
-    let mut found: Vec<Finding> =
-        doubts.into_iter().filter(is_link).flat_map(|doubt| doubt.findings).take(MOST_ASKED).collect();
-    // The link, as it is written.
-    let written = |finding: &Finding| finding.message.split('`').nth(1).unwrap_or_default().to_owned();
-    found.retain(|finding| !written(finding).is_empty());
-    if found.is_empty() {
-        return found;
-    }
-    let base = workbench.files.base();
-    for page in base.paths().iter().filter(|path| is_page(path)) {
-        let Some(text) = base.text(page) else { continue };
-        found.retain(|finding| !text.contains(&written(finding)));
-    }
-    found
+fn questions(doubts: Vec<DoubtedFindings>, workbench: &Workbench<'_>) -> Vec<Finding> {
+    let is_link = |doubt: &DoubtedFindings| matches!(doubt.rule, Rule::Link(_) | Rule::Anchor | Rule::Followable);
+    let found = doubts.into_iter().filter(is_link).flat_map(|doubt| doubt.findings).collect();
+    unwritten(workbench.files.base(), found)
 }
-
-/// Maximum number of links that the model is asked about.
-const MOST_ASKED: usize = 20;
 
 const ACCEPTED: &str = "Finished.";
 const HANDED_BACK: &str = "Your changes broke something. Fix it, or call `finish` again with `known_problems` where it \

@@ -247,6 +247,21 @@ fn finish_asks_about_links_that_are_not_understood_and_new_to_the_docs() {
 }
 
 #[test]
+fn finish_asks_about_a_new_link_whose_target_is_only_a_word_in_the_docs_and_about_new_anchors() {
+    let dead: String = (0..9).map(|n| format!("[x](b.md#gone-{n}) [y](gone-{n})\n")).collect();
+    let mut files = MemoryFiles::from_texts([
+        ("mkdocs.yml", "site_name: x\n"),
+        ("docs/a.md", &*format!("# A\n\nA custom theme.\n\n{dead}")),
+        ("docs/b.md", "# B\n"),
+    ]);
+    let finish = json!({"outcome": "done", "title": "t", "summary": "s"});
+    let text = "# C\n\n[x](custom) [y](b.md#new) [z](b.md#gone-1)\n";
+    ok(&mut files, "write", json!({"path": "docs/c.md", "content": text}));
+    let asked = refused(&mut files, "finish", finish);
+    assert!(asked.contains("`custom`") && asked.contains("`b.md#new`") && !asked.contains("gone-1"), "{asked}");
+}
+
+#[test]
 fn links_broken_before_the_job_do_not_block_finish() {
     let mut files = MemoryFiles::from_texts([("a.md", "[x](/nowhere.md)\n")]);
     ok(&mut files, "edit", json!({"path": "a.md", "old": "[x]", "new": "[y]"}));
