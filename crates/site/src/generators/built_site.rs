@@ -34,14 +34,23 @@ impl BuiltSite<'_> {
             },
         };
         match path {
-            Some(path) => self.find(&path, link.anchor.as_deref()).unwrap_or_else(|| link.missing(Some(path))),
+            Some(path) => match self.find(&path, link.anchor.as_deref()) {
+                Some(Target::Page { file, .. }) if self.lacks_ending(&path, &file) => link.missing(Some(path)),
+                Some(target) => target,
+                None => link.missing(Some(path)),
+            },
             // No generator serves a Markdown file; anything else may be another site of the same host.
             None if has_markdown_ending(&link.path) => link.missing(None),
             None => Target::NotUnderstood,
         }
     }
 
-    /// What is served at a path relative to the base path.
+    /// Whether a path lacks the extension of the page's file. Some hosts add it; the servers of generators do not.
+    fn lacks_ending(&self, path: &str, file: &str) -> bool {
+        !self.directory_urls && !path.ends_with(".html") && !is_index(file)
+    }
+
+    /// What is served at a path relative to the base path, on hosts that add the extension of a file, too.
     pub(crate) fn find(&self, path: &str, anchor: Option<&str>) -> Option<Target> {
         let address = match path.strip_suffix("index.html") {
             Some(folder) if folder.is_empty() || folder.ends_with('/') => folder,

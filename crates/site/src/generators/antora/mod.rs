@@ -177,6 +177,9 @@ impl LinkRules for Antora {
         let path = joined(site.root(), from).unwrap_or_default();
         let Some(resource) = options.resource(&path) else { return Some(Target::NotUnderstood) };
         if written.is_empty() {
+            if let Some(file) = page_of_id(site, &resource, anchor.as_deref().unwrap_or_default()) {
+                return Some(Target::Missing { path: Some(file), anchor: None });
+            }
             // The anchor in a partial is on the page that includes the partial.
             return Some(match site.address(from).is_some() {
                 true => Target::Page { file: from.to_owned(), anchor },
@@ -222,10 +225,12 @@ impl LinkRules for Antora {
     /// Writes the resource name of the target, with the parts that `like` has and those that are necessary.
     fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
         let LinkRequest { from, to, anchor, like, syntax } = *wanted;
-        let suffix = suffix_of(like, anchor);
         let options = &site.layout().options.antora;
         let paths = [from, to].map(|file| joined(site.root(), file).unwrap_or_default());
         let [source, target] = [&paths[0], &paths[1]].map(|path| options.resource(path));
+        let is_name = |id: &str| source.as_ref().is_some_and(|source| page_of_id(site, source, id).is_some());
+        let like = if like.strip_prefix('#').is_some_and(is_name) { "" } else { like };
+        let suffix = suffix_of(like, anchor);
         if syntax == LinkSyntax::Html {
             let browser = BuiltSite { site, base: "", directory_urls: site.is_directory(from), assets: "" };
             return format!("{}{suffix}", browser.relative(from, to).unwrap_or_else(|| relative(folder(from), to)));
@@ -304,6 +309,17 @@ pub(crate) fn included(layout: &Layout, root: &str, from: &str, target: &str) ->
 
 fn page_or_asset(site: &Site, file: String, anchor: Option<String>) -> Target {
     if is_page(&file) && site.address(&file).is_some() { Target::Page { file, anchor } } else { Target::Asset { file } }
+}
+
+/// The page that `xref:module:page[]` lacks the extension for: Asciidoctor takes the name for an id of the page with the
+/// link. A name without a module may be such an id.
+fn page_of_id(site: &Site, from: &Resource<'_, '_>, id: &str) -> Option<String> {
+    let name = format!("{id}.adoc");
+    let id = ResourceId::read(&name).filter(|id| id.module.is_some())?;
+    match site.layout().options.antora.resolve(site.root(), from, &id, "page") {
+        ResolvedResource::Files(files, _) => files.into_iter().find(|file| site.address(file).is_some()),
+        ResolvedResource::Elsewhere => None,
+    }
 }
 
 #[cfg(test)]

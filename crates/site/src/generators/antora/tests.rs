@@ -103,6 +103,8 @@ fn names_lead_to_resources() {
         ("_hidden.adoc", missing("ROOT/pages/_hidden.adoc")),
         ("guide:b.adoc", missing("guide/pages/b.adoc")),
         ("b.png", missing("ROOT/images/b.png")),
+        ("#guide:index", missing("guide/pages/index.adoc")),
+        ("#guide:none", page("ROOT/pages/sub/deep.adoc", Some("guide:none"))),
         ("elsewhere:start.adoc", Target::NotUnderstood),
         ("nobody::start.adoc", Target::NotUnderstood),
         ("1.0@start.adoc", Target::NotUnderstood),
@@ -133,6 +135,8 @@ fn names_lead_to_resources() {
         syntax: LinkSyntax::Markdown,
     };
     assert_eq!(site.link(&wanted), "guide:index.adoc#", "only by its sign does `<<>>` name a page");
+    let without_ending = LinkRequest { like: "#guide:index", ..wanted };
+    assert_eq!(site.link(&without_ending), "guide:index.adoc", "the name of a page is no anchor on it");
     assert_eq!(site.resolve("docs/modules/ROOT/nav.adoc", "guide:index.adoc"), page("guide/pages/index.adoc", None));
     let include = |target| site.resolve_in("docs/modules/ROOT/pages/sub/deep.adoc", target, LinkSyntax::Component);
     assert_eq!(include("../start.adoc"), page("ROOT/pages/start.adoc", None));

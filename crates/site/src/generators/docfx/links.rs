@@ -1,7 +1,7 @@
 //! Resolves and writes links as docfx does: a link to a file becomes that file's address, and any other link is left to
 //! the browser. A file path is relative to the page or, with `~/`, to the folder of the configuration.
 
-use docent_markdown::{Format, folder, joined};
+use docent_markdown::{Format, folder, joined, stem};
 
 use super::Docfx;
 use crate::generators::LinkRules;
@@ -108,7 +108,9 @@ fn page_at(site: &Site, path: &str, link: &ParsedLink<'_>) -> Option<Target> {
         Some(stem) => index_path(stem, &["index"]),
         None => path.to_owned(),
     };
-    if let Some(file) = site.file_at(&address) {
+    // Without an ending, a path names a folder.
+    let is_index = |file: &str| stem(file).is_some_and(|stem| index_path(stem, &["index"]) != stem);
+    if let Some(file) = site.file_at(&address).filter(|file| address != path || is_index(file)) {
         return Some(link.page(file));
     }
     Some(Target::Redirect { destination: site.redirect(path)?.to_owned() })

@@ -305,7 +305,8 @@ mod tests {
             ("../c.html", page("docs/c.md", None)),
             ("/c.md", page("docs/c.md", None)),
             ("index.html", page("docs/a/index.md", None)),
-            ("b/", page("docs/a/b.md", None)),
+            ("b", Target::Missing { path: Some("a/b".to_owned()), anchor: None }),
+            ("../a", page("docs/a/index.md", None)),
         ] {
             assert_eq!(site.resolve("docs/a/b.md", target), expected, "{target}");
         }
