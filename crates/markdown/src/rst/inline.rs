@@ -339,7 +339,7 @@ impl<'t> InlineParser<'t> {
             None => self.out.code.push(inner.clone()),
         }
         let to = match role {
-            "doc" | "ref" | "std:doc" | "std:ref" => Destination::Role,
+            "any" | "doc" | "ref" | "std:doc" | "std:ref" => Destination::Role,
             "download" => {
                 let dest = embedded.map_or(inner, |(_, dest)| dest);
                 Destination::File { path: self.text[dest.clone()].trim().to_owned(), dest }

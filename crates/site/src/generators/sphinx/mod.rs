@@ -61,6 +61,8 @@ pub(crate) struct SphinxOptions {
     pub(crate) generates_pages: bool,
     /// Whether an extension may write pages in Markdown.
     generates_sources: bool,
+    /// The role of text in single backquotes in reStructuredText; empty where it is just text.
+    default_role: String,
 }
 
 impl SphinxOptions {
@@ -107,15 +109,22 @@ impl Rules for Sphinx {
         (!layout.options.sphinx.reads(file)).then_some(SkipReason::Unsupported)
     }
 
+    fn parse_options_key(&self, layout: &Layout) -> String {
+        format!("{:?} {}", layout.notebook_anchors, layout.options.sphinx.default_role)
+    }
+
     fn parse(&self, file: &str, bytes: &[u8]) -> Option<Page> {
         (Format::of(file) == Format::Markdown).then(|| myst::parse(file, bytes))
     }
 
     /// Clears numbered anchors (`id1`) on pages with docstrings or included files. Headings without an id of their own are
     /// numbered, and those in docstrings and included files count, too, so the numbers are unknown.
-    fn post_process(&self, _layout: &Layout, text: &str, page: &mut Page) {
-        if page.format == Format::Markdown {
-            show_labels_of_toctrees(text, page);
+    fn post_process(&self, layout: &Layout, text: &str, page: &mut Page) {
+        let default_role = layout.options.sphinx.default_role.as_str();
+        match page.format {
+            Format::Markdown => show_labels_of_toctrees(text, page),
+            Format::Rst if !default_role.is_empty() => rst::read_default_role(text, default_role, page),
+            _ => {}
         }
         let inserts_content = |line: &str| {
             let directive = line.trim_start().strip_prefix(".. ").and_then(|rest| rest.split_once("::"));
@@ -178,6 +187,7 @@ fn read(text: &str, home: &str, file: &str, source: String) -> Option<Layout> {
     );
     regex!(SPHINX, r"(?m)^(?:extensions|html_theme|master_doc|root_doc|exclude_patterns|project)\s*(?::[^=\n]*)?=");
     regex!(STRING, r#""([^"\n]*)"|'([^'\n]*)'"#);
+    regex!(DEFAULT_ROLE, r#"(?m)^default_role\s*(?::[^=\n]*)?=\s*["']([\w:-]+)["']"#);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with('#')).collect();
     let text = lines.join("\n");
     let reads_markdown = MARKDOWN_PARSERS.iter().any(|name| text.contains(name));
@@ -206,8 +216,9 @@ fn read(text: &str, home: &str, file: &str, source: String) -> Option<Layout> {
     let generates_sources = SOURCE_GENERATING_EXTENSIONS.iter().any(|name| text.contains(name));
     layout.notebook_anchors =
         Some(if text.contains(NOTEBOOK_PARSERS[1]) { AnchorStyle::Nbsphinx } else { AnchorStyle::Docutils });
+    let default_role = DEFAULT_ROLE.captures(&text).map_or_else(String::new, |found| found[1].to_owned());
     layout.options.sphinx =
-        SphinxOptions { source, reads_markdown, reads_notebooks, generates_pages, generates_sources };
+        SphinxOptions { source, reads_markdown, reads_notebooks, generates_pages, generates_sources, default_role };
     Some(layout)
 }
 

@@ -90,10 +90,10 @@ fn without_fences(text: &str) -> String {
     out
 }
 
-/// `` {doc}`path` `` and `` {ref}`label` ``; the link target is the whole role, because its name decides how it
+/// `` {doc}`path` ``, `` {ref}`label` `` and `` {any}`either` ``; the link target is the whole role, because its name decides how it
 /// resolves.
 fn roles<'t>(text: &'t str, page: &'t Page) -> impl Iterator<Item = Link> + 't {
-    regex!(ROLE, r"\{(?:doc|ref)\}`[^`\n]+(?:\n[^`\n]+)?`");
+    regex!(ROLE, r"\{(?:any|doc|ref)\}`[^`\n]+(?:\n[^`\n]+)?`");
     let found = ROLE.find_iter(text).filter(|found| !page.code.iter().any(|code| code.contains(&found.start())));
     found.map(|found| link(found.as_str(), found.range()))
 }

@@ -4,10 +4,14 @@
 //! |---|---|
 //! | `` :doc:`path` ``, an entry of a `toctree` | a document without extension, from the page or from the docs folder |
 //! | `` :ref:`label` `` | the place that has the label, on any page |
+//! | `` :any:`name` `` | a document, a label, or an object of the source code |
+//! | `` `name` `` | what the `default_role` of the configuration makes of it |
 //! | an image, an included file | a file, from the folder of the page or from the docs folder |
 //! | any other address | a URL, which the browser resolves against that of the page |
 
-use docent_markdown::{AnchorStyle, Format, folder, is_page, joined, stem};
+use std::ops::Range;
+
+use docent_markdown::{AnchorStyle, Format, Link, LinkKind, Page, folder, is_page, joined, stem};
 
 use super::document_at;
 use crate::link_target::{
@@ -20,7 +24,7 @@ const IMAGE_EXTENSIONS: [&str; 8] = [".png", ".jpg", ".jpeg", ".gif", ".svg", ".
 
 /// A role, split into its parts.
 struct Role<'a> {
-    /// The name with its colons or braces and the opening backtick.
+    /// The name with its colons or braces and the opening backtick; the backtick alone for the default role.
     head: &'a str,
     /// The link text and the `<` after it; empty if there is no text.
     words: &'a str,
@@ -31,8 +35,11 @@ struct Role<'a> {
 impl<'a> Role<'a> {
     fn read(target: &'a str) -> Option<Self> {
         let marks = if target.starts_with('{') { '}' } else { ':' };
-        let name = target.strip_prefix([':', '{'])?.split_once(&format!("{marks}`"))?.0;
-        let (head, rest) = target.split_at(name.len() + 3);
+        let length = match target.starts_with('`') {
+            true => 1,
+            false => target.strip_prefix([':', '{'])?.split_once(&format!("{marks}`"))?.0.len() + 3,
+        };
+        let (head, rest) = target.split_at(length);
         let content = rest.strip_suffix('`')?;
         match content.strip_suffix('>').and_then(|content| content.rsplit_once('<')) {
             Some((words, path)) if !words.trim().is_empty() => {
@@ -55,17 +62,68 @@ pub(super) fn role(site: &Site, from: &str, target: &str) -> Target {
     let Some(role) = Role::read(target).filter(|_| fits_page_syntax) else {
         return Target::NotUnderstood;
     };
-    match role.head {
-        ":doc:`" | "{doc}`" => doc(site, from, role.path.trim()),
-        ":ref:`" | "{ref}`" => {
-            let label = role.path.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-            match site.labelled(&label) {
-                Some((file, anchor)) => Target::Page { file: file.to_owned(), anchor: Some(anchor.to_owned()) },
-                None => Target::NotUnderstood,
-            }
-        }
+    let name = match role.head {
+        "`" => site.layout().options.sphinx.default_role.as_str(),
+        head => head.trim_matches([':', '`', '{', '}']),
+    };
+    match name {
+        "doc" => doc(site, from, role.path.trim()),
+        "ref" => labelled(site, role.path).unwrap_or(Target::NotUnderstood),
+        "any" => match doc(site, from, role.path.trim()) {
+            page @ Target::Page { .. } => page,
+            // An object of the source code, which only the build knows.
+            _ => labelled(site, role.path).unwrap_or(Target::External),
+        },
         _ => Target::NotUnderstood,
     }
+}
+
+fn labelled(site: &Site, label: &str) -> Option<Target> {
+    let label = label.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let (file, anchor) = site.labelled(&label)?;
+    Some(Target::Page { file: file.to_owned(), anchor: Some(anchor.to_owned()) })
+}
+
+/// Reads text in single backquotes, without a role, by the default role: a name of something, and no prose.
+pub(super) fn read_default_role(text: &str, role: &str, page: &mut Page) {
+    let mut names: Vec<Range<usize>> = Vec::new();
+    page.prose.retain(|range| {
+        let Some(whole) = default_role_around(text, range.start) else { return true };
+        let has_words = range.end + 1 < whole.end;
+        if !has_words {
+            page.code.push(range.clone());
+        }
+        names.push(whole);
+        has_words
+    });
+    page.code.sort_by_key(|range| range.start);
+    if !["any", "doc", "ref"].contains(&role) {
+        return;
+    }
+    page.links.extend(names.into_iter().map(|span| {
+        let target = text[span.clone()].to_owned();
+        let words = Role::read(&target).map_or("", |role| if role.words.is_empty() { role.path } else { role.words });
+        let text = words.trim_end_matches('<').trim().to_owned();
+        Link { target, dest_span: span.clone(), span, text, kind: LinkKind::Inline }
+    }));
+    page.links.sort_by_key(|link| link.span.start);
+}
+
+/// The text in single backquotes whose content begins at `start`, backquotes included; `None` where it is something else.
+fn default_role_around(text: &str, start: usize) -> Option<Range<usize>> {
+    let before = text.get(..start)?.strip_suffix('`')?;
+    if before.chars().next_back().is_some_and(|c| !c.is_whitespace() && !"-/'\"<([{".contains(c)) {
+        return None;
+    }
+    let length = text[start..].find('`').filter(|length| *length < 1_000)?;
+    let (content, behind) = (&text[start..start + length], &text[start + length + 1..]);
+    let has_role_behind = behind
+        .strip_prefix(':')
+        .and_then(|behind| behind.split_once(':'))
+        .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "-._+".contains(c)));
+    let is_text =
+        !content.is_empty() && !content.starts_with(char::is_whitespace) && !content.ends_with(char::is_whitespace);
+    (is_text && !behind.starts_with(['`', '_']) && !has_role_behind).then(|| start - 1..start + length + 1)
 }
 
 fn doc(site: &Site, from: &str, path: &str) -> Target {
@@ -122,7 +180,7 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
     };
     if let Some(role) = Role::read(like) {
         // `:ref:` becomes `:doc:`, because the label may have been removed with its target.
-        let is_doc = matches!(role.head, ":doc:`" | "{doc}`");
+        let is_doc = matches!(role.head, ":doc:`" | "{doc}`" | ":any:`" | "{any}`" | "`");
         let target_path = path_to(!is_doc || role.path.trim().starts_with('/'), &name(to));
         let dotted = role.path.trim().starts_with("./") && !target_path.starts_with(['.', '/']);
         let head = if role.head.starts_with('{') { "{doc}`" } else { ":doc:`" };
@@ -215,6 +273,35 @@ mod tests {
     }
 
     #[test]
+    fn text_in_single_backquotes_is_a_name_where_a_default_role_is_configured() {
+        let text =
+            "See `names`, `the guide <guide>` and `pkg.x`/`f()`; not `a`_, `b`:sub:, :sub:`c`, ``d``, or `e` f.\n";
+        let page = |config: &str| {
+            let files = [("conf.py", config), ("index.rst", text), ("names.rst", ".. _e:\n"), ("guide.rst", "")];
+            let site = Site::read(&site(&files));
+            let page = site.parse("index.rst", text.as_bytes());
+            let prose = page.prose.iter().map(|range| &text[range.clone()]).collect::<Vec<_>>().concat();
+            let target = |link: &Link| (link.target.clone(), site.resolve_link("index.rst", link));
+            (prose, page.links.iter().map(target).collect::<Vec<_>>())
+        };
+        assert!(page("project = 'x'\n").0.contains("pkg.x"));
+        let (prose, links) = page("project = 'x'\ndefault_role = \"any\"\n");
+        assert!(!prose.contains("pkg.x") && !prose.contains("names") && prose.contains("the guide"), "{prose}");
+        let at = |file: &str| Target::Page { file: file.to_owned(), anchor: None };
+        let label = Target::Page { file: "names.rst".to_owned(), anchor: Some("e".to_owned()) };
+        let expected = [
+            ("`names`", at("names.rst")),
+            ("`the guide <guide>`", at("guide.rst")),
+            ("`pkg.x`", Target::External),
+            ("`f()`", Target::External),
+            ("`e`", label),
+        ];
+        assert_eq!(links, expected.map(|(target, to)| (target.to_owned(), to)));
+        let (prose, links) = page("project = 'x'\ndefault_role = 'py:obj'\n");
+        assert!(!prose.contains("pkg.x") && links.is_empty(), "{prose}");
+    }
+
+    #[test]
     fn the_sample_is_what_sphinx_makes_of_it() {
         let files = built_site("sphinx-rst");
         let site = Site::read(&files);
@@ -231,12 +318,12 @@ mod tests {
             from in 0..4_usize,
             to in 0..5_usize,
             like in prop::sample::select(vec![
-                "", "x", "../x", "/x", "x.rst#y", "/x.rst", "x.html", "../x.html#y", ":doc:`x`", ":doc:`words </x>`", ":ref:`x`",
+                "", "x", "../x", "/x", "x.rst#y", "/x.rst", "x.html", "../x.html#y", ":doc:`x`", ":doc:`words </x>`", ":ref:`x`", ":any:`x`", "`words <x>`",
             ]),
             starts_in_source in any::<bool>(),
         ) {
             let files = ["index.rst", "guide/index.rst", "guide/start.rst", "guide/a page.rst", "img/a.png"];
-            let is_role = like.starts_with(':');
+            let is_role = like.starts_with([':', '`']);
             prop_assume!(to < 4 || !is_role);
             let name = |file: &str| if starts_in_source { file.to_owned() } else { format!("docs/{file}") };
             let site = if starts_in_source { Site::read(&as_docs_root("docs", docs())) } else { Site::read(&docs()) };
