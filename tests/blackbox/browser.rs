@@ -30,6 +30,19 @@ fn pages_with_the_real_hooks_talk_to_the_assistant() {
     assert_eq!(stage.model.faults(), [""; 0], "what the model's service would not take");
 }
 
+/// Needs what the other test needs.
+#[test]
+#[ignore = "needs Chromium and the packages of tests/browser: cargo xtask test --only browser"]
+fn the_chat_is_at_home_on_pages_of_another_site() {
+    let chromium = std::env::var_os("DOCENT_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
+    let mut command = third_party::node("browser", "widget.mjs");
+    command.arg(chromium).arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("widget"));
+    let mut stage = Stage::set();
+    let status = converse(command, |asked| stage.answers(asked));
+    assert!(status.success(), "the stories found fault: {status}");
+    assert_eq!(stage.model.faults(), [""; 0], "what the model's service would not take");
+}
+
 /// The server and its model.
 struct Stage {
     model: HeldModel,

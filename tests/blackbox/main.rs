@@ -55,3 +55,4 @@ mod spending;
 mod v1;
 mod waiting;
 mod webhooks;
+mod widget;

@@ -81,7 +81,12 @@ pub(crate) fn converse(mut command: Command, mut answers: impl FnMut(&str) -> Va
 pub(crate) struct HeldModel {
     server: ModelServer,
     gate: Arc<Mutex<Gate>>,
+    /// What it replies to [`SHOW`].
+    shown: Arc<Mutex<String>>,
 }
+
+/// The question to which the reply is what a story last wanted it to be.
+const SHOW: &str = "Show the retries";
 
 /// The model's replies to questions that contain the first string: the text sent at once, and the text after the
 /// release.
@@ -100,9 +105,13 @@ const ANSWERS: &[(&str, &str, &str)] = &[
 impl HeldModel {
     pub(crate) fn start() -> Self {
         let (server, gate) = (ModelServer::start(), Arc::new(Mutex::new(Gate::new())));
-        let held_by = Arc::clone(&gate);
-        server.replies_with(move |asked| reply(asked, &held_by.lock()));
-        Self { server, gate }
+        let shown = Arc::new(Mutex::new(String::new()));
+        let (held_by, to_show) = (Arc::clone(&gate), Arc::clone(&shown));
+        server.replies_with(move |asked| match is_to_answer(asked) && newest(asked).contains(SHOW) {
+            true => Reply::text(to_show.lock().clone()),
+            false => reply(asked, &held_by.lock()),
+        });
+        Self { server, gate, shown }
     }
 
     /// The environment variables that make the assistant use this model.
@@ -114,7 +123,7 @@ impl HeldModel {
         self.server.faults()
     }
 
-    /// Answers the requests of stories: `hold`, `let`, and `model QUESTION`, which returns how often an answer to that
+    /// Answers the requests of stories: `hold`, `let`, `show TEXT` with a text in JSON, and `model QUESTION`, which returns how often an answer to that
     /// question was requested, and how many of the model's replies were cancelled.
     ///
     /// # Panics
@@ -123,6 +132,7 @@ impl HeldModel {
         match asked.split_once(' ').unwrap_or((asked, "")) {
             ("hold", _) => *self.gate.lock() = Gate::new(),
             ("let", _) => self.gate.lock().open(),
+            ("show", text) => *self.shown.lock() = serde_json::from_str(text).expect("a text in JSON"),
             ("model", question) => {
                 let requests = self.server.requests();
                 let asked = requests.iter().filter(|asked| is_to_answer(asked) && newest(asked).contains(question));

@@ -21,6 +21,11 @@ export class Stage {
     return this.ask('let');
   }
 
+  /** What the model replies to `Show the retries`. */
+  shows(text) {
+    return this.ask('show', JSON.stringify(text));
+  }
+
   close() {
     this.#lines.close();
   }

@@ -133,6 +133,14 @@ impl Answering {
         Some(self.present(chat_reader, principal, thread, encoder))
     }
 
+    /// Ends the reply of a chat, with its model call, whoever reads it. Does nothing when this client has none.
+    pub fn stop(&self, chat: &str, principal: &Principal, request: &Request) {
+        let id = ChatId::of(chat);
+        if let Some(chat) = id.and_then(|id| Chat::of(&principal.project, id, None, request.client())) {
+            self.replies.chats.stop(&chat);
+        }
+    }
+
     fn present<E: Encoder>(
         &self,
         events: impl Stream<Item = StreamEvent> + Send + Unpin + 'static,

@@ -98,6 +98,15 @@ impl Chats {
         Some(ChatReader { reader, chat, chats: Arc::clone(self), draining })
     }
 
+    /// Ends the reply of this chat, if there is one.
+    pub(crate) fn stop(&self, chat: &Chat) {
+        let mut state = self.state.lock();
+        let Some(reply) = state.replies.get(chat).cloned() else { return };
+        state.forget(chat, &reply);
+        drop(state);
+        reply.abandon();
+    }
+
     /// Makes this reply not resumable.
     fn forget(&self, chat: &Chat, reply: &Arc<SharedReply>) {
         self.state.lock().forget(chat, reply);

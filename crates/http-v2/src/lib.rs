@@ -12,7 +12,7 @@
 //! | `message_job.rs` | `POST /v2/agent/{projectId}/job/{id}/message` |
 //! | `archive_job.rs` | `POST /v2/agent/{projectId}/job/{id}/archive` |
 //! | `ask.rs` | `POST /discovery/v2/assistant/{domain}/message` |
-//! | `resume.rs` | `GET /discovery/v2/assistant/{domain}/message/{chatId}/stream` |
+//! | `resume.rs` | `GET` and `DELETE /discovery/v2/assistant/{domain}/message/{chatId}/stream` |
 //! | `reply_stream.rs` | how the replies of these two are written, by their query |
 //! | `feedback.rs` | `POST /discovery/v1/assistant/{domain}/feedback` |
 //! | `conversations.rs` | `GET /v1/analytics/{projectId}/assistant`, `…/feedback` and `…/gaps` |

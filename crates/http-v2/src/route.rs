@@ -1,6 +1,7 @@
 //! Parses a path into a route.
 
 use docent_web::{ErrorShape, Methods, Request};
+use http::Method;
 
 use crate::llms_txt;
 
@@ -43,6 +44,7 @@ pub enum AnalyticsVerb {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiscoveryVerb {
     Ask,
+    /// Or stop.
     Resume,
     Feedback,
     Search,
@@ -122,10 +124,10 @@ impl Route {
 
     pub(crate) const fn methods(self) -> Methods {
         match self {
-            Self::Agent(AgentVerb::List | AgentVerb::Get | AgentVerb::Events)
-            | Self::Analytics(_)
-            | Self::Site(_)
-            | Self::Discovery(DiscoveryVerb::Resume) => Methods::GET,
+            Self::Agent(AgentVerb::List | AgentVerb::Get | AgentVerb::Events) | Self::Analytics(_) | Self::Site(_) => {
+                Methods::GET
+            }
+            Self::Discovery(DiscoveryVerb::Resume) => Methods::new(&[Method::GET, Method::DELETE]),
             Self::Agent(_) | Self::Discovery(_) => Methods::POST,
         }
     }

@@ -92,6 +92,7 @@ impl Api {
         let project = &*principal.project;
         match verb {
             DiscoveryVerb::Ask => ask::ask(self, request, &principal).await,
+            DiscoveryVerb::Resume if request.method() == Method::DELETE => Ok(resume::stop(self, request, &principal)),
             DiscoveryVerb::Resume => resume::resume(self, request, &principal),
             DiscoveryVerb::Feedback => feedback::feedback(self, request, project).await,
             DiscoveryVerb::Search => search::search(self, request, project).await,

@@ -2,6 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use bytes::Bytes;
 use http::header::{ETAG, IF_NONE_MATCH};
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
@@ -19,7 +20,8 @@ pub fn json_unless_known<T: Serialize>(request: &Request, value: &T) -> Response
 }
 
 /// 200 with these bytes and an `ETag`, or 304 without a body if the client has them.
-pub fn bytes_unless_known(request: &Request, content_type: &'static str, bytes: Vec<u8>) -> Response {
+pub fn bytes_unless_known(request: &Request, content_type: &'static str, bytes: impl Into<Bytes>) -> Response {
+    let bytes = bytes.into();
     let tag = EntityTag::of(&bytes);
     unless_known(request, tag, || bytes_of(StatusCode::OK, content_type, bytes))
 }

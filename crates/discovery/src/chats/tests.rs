@@ -125,6 +125,21 @@ async fn the_reply_of_a_chat_that_resumes_goes_on_alone_and_waits_to_be_read() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_reply_that_is_stopped_ends_at_once_even_of_a_chat_that_resumes() {
+    let fixture = Fixture::new();
+    assert!(fixture.resumes("chat").is_none());
+    let (mut reader, model) = fixture.asks("chat");
+    model.send(delta("a")).expect("runs");
+    assert_eq!(hears(&mut reader), [delta("a")]);
+    fixture.replies.chats.stop(&chat_from("chat", THERE));
+    assert!(!model.is_closed(), "it belongs to another client");
+    fixture.replies.chats.stop(&chat_from("chat", HERE));
+    assert!(model.is_closed());
+    assert_eq!(reader.next().await, None);
+    assert!(fixture.resumes("chat").is_none() && fixture.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_abandoned_reply_is_dropped_after_the_patience() {
     let fixture = Fixture::new();
     assert!(fixture.resumes("chat").is_none());

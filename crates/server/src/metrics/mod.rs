@@ -220,6 +220,7 @@ pub(crate) fn route_of(request: &Request) -> &'static str {
         ["healthz"] => "/healthz",
         ["readyz"] => "/readyz",
         ["metrics"] => "/metrics",
+        ["widget.js"] | ["widget", ..] => "/widget",
         _ => "other",
     }
 }

@@ -196,7 +196,7 @@ fn operators(app: &App, url: &str) -> Result<Operators, Failure> {
     Ok(app.operators.clone().with_provider(provider, roles))
 }
 
-/// Routes each request to the API or the dashboard, by its path.
+/// Routes each request to the API, the dashboard or the files of the chat, by its path.
 struct Router {
     v1: docent_http_v1::Api,
     v2: docent_http_v2::Api,
@@ -254,6 +254,9 @@ impl Router {
         }
         if let Some(response) = self.dashboard.answer(&mut request).await {
             return response;
+        }
+        if let Some(answer) = docent_widget::answer(&request) {
+            return answer.unwrap_or_else(|error| error.response(request.id(), ErrorShape::Error));
         }
         let answer = match request.segments().as_slice() {
             ["healthz"] => self.probe(&request, async || Ok(healthy())).await,

@@ -1,0 +1,160 @@
+// The button of the chat. Once it is used, it loads widget/panel.js and one file of widget/texts. See docs/WIDGET.md.
+const HERE = new URL(import.meta.url);
+const LABELS = { en: "Ask", de: "Fragen", fr: "Demander", es: "Preguntar", pt: "Perguntar", ja: "質問する", zh: "提问", ko: "질문하기" };
+const STYLE = `
+:host { all: initial !important; position: fixed !important; z-index: var(--docent-z-index, 2147483000) !important; pointer-events: none !important }
+:host(:not([floating])) { position: relative !important; z-index: auto !important; display: block !important; height: var(--docent-height, 32rem) !important; pointer-events: auto !important }
+.open, .about { all: unset; position: fixed; pointer-events: auto; cursor: pointer; display: flex; align-items: center; gap: .5em; white-space: nowrap;
+  font: 600 15px/1.2 var(--docent-font, system-ui, sans-serif); color: var(--docent-accent-text, #fff); background: var(--docent-accent, #4f46e5);
+  border: 1px solid transparent; border-radius: 99px; padding: .8em 1.2em; box-shadow: 0 4px 16px #0003 }
+.open { inset-block-end: var(--docent-offset, 20px); inset-inline-end: var(--docent-offset, 20px) }
+.about { font-size: 13px }
+:focus-visible { outline: 2px solid; outline-offset: 2px }
+svg { width: 1.2em; fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round }
+[hidden] { display: none }`;
+const CHAT = "M21 12a8 8 0 0 1-8 8H3l2-4a8 8 0 1 1 16-4Z";
+
+const isField = (node) => node?.matches?.("input, textarea, select, [contenteditable]:not([contenteditable=false])");
+
+export const icon = (path) => {
+  const make = (name) => document.createElementNS("http://www.w3.org/2000/svg", name);
+  const [svg, line] = [make("svg"), make("path")];
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("aria-hidden", "true");
+  line.setAttribute("d", path);
+  svg.append(line);
+  return svg;
+};
+
+// A Content-Security-Policy without `style-src` lets this through.
+export const sheet = (text) => {
+  const made = new CSSStyleSheet();
+  made.replaceSync(text);
+  return made;
+};
+
+/** Floating behind a button, or inline, where somebody wrote the element into a page. */
+export class DocentChat extends HTMLElement {
+  options = {};
+  #panel;
+  #ended = new AbortController();
+
+  connectedCallback() {
+    if (this.shadowRoot) return;
+    this.options = { server: HERE.origin, ...this.dataset, ...this.options };
+    const root = this.attachShadow({ mode: "open" });
+    root.adoptedStyleSheets = [sheet(STYLE)];
+    this.floats = this.hasAttribute("floating");
+    this.floats ? this.#float(root) : this.panel();
+  }
+
+  get store() {
+    return `docent:${this.options.server}:${this.options.domain}`;
+  }
+
+  #float(root) {
+    const button = (name, ...inside) => {
+      const made = document.createElement("button");
+      made.className = made.part = name;
+      made.append(...inside);
+      root.append(made);
+      return made;
+    };
+    const language = (this.options.lang || document.documentElement.lang || navigator.language).slice(0, 2);
+    const label = this.options.label ?? LABELS[language] ?? LABELS.en;
+    this.opener = button("open", icon(CHAT), label);
+    Object.assign(this.opener, { ariaExpanded: "false", ariaHasPopup: "dialog", dir: this.direction, hidden: this.options.button === "off" });
+    const { signal } = this.#ended;
+    this.opener.addEventListener("click", () => this.toggle());
+    const key = (event) => {
+      const is = event.ctrlKey ? /^[ki]$/.test(event.key) : event.metaKey && event.key === "k";
+      if (!is || event.shiftKey || event.altKey || event.defaultPrevented || isField(event.composedPath()[0])) return;
+      event.preventDefault();
+      this.toggle();
+    };
+    if (this.options.hotkey !== "off") {
+      // Put behind all other listeners, so that a host that has the key already is heard first.
+      const last = () => { removeEventListener("keydown", key); addEventListener("keydown", key, { signal }); };
+      addEventListener("keydown", last, { capture: true, signal });
+    }
+    if (this.options.selection !== "off" && this.options.mode !== "search") {
+      const offer = button("about", icon(CHAT), label);
+      offer.hidden = true;
+      const look = () => {
+        const selection = getSelection();
+        this.selected = `${selection}`.trim();
+        offer.hidden = this.selected.length < 3 || isField(document.activeElement);
+        if (offer.hidden) return;
+        const { left, bottom } = selection.getRangeAt(0).getBoundingClientRect();
+        offer.style.left = `${Math.max(8, Math.min(left, innerWidth - 180))}px`;
+        offer.style.top = `${Math.min(bottom + 8, innerHeight - 48)}px`;
+      };
+      for (const name of ["mouseup", "keyup"]) document.addEventListener(name, () => setTimeout(look), { signal });
+      // The click would end the selection before it is read.
+      offer.addEventListener("mousedown", (event) => event.preventDefault());
+      offer.addEventListener("click", () => { offer.hidden = true; this.open({ selection: this.selected }); });
+    }
+    try {
+      if (JSON.parse(localStorage.getItem(this.store))?.open) this.open({ focus: false });
+    } catch { /* no storage, or not ours */ }
+  }
+
+  get direction() {
+    return getComputedStyle(this.parentElement ?? document.documentElement).direction;
+  }
+
+  panel() {
+    this.#panel ??= import("./widget/panel.js").then((module) => module.mount(this)).catch((error) => {
+      this.#panel = undefined;
+      throw error;
+    });
+    return this.#panel;
+  }
+
+  tell(name, detail) {
+    this.dispatchEvent(new CustomEvent(`docent:${name}`, { detail, bubbles: true, composed: true }));
+  }
+
+  async toggle() {
+    const panel = await this.panel();
+    return panel.isOpen ? panel.close() : panel.open({});
+  }
+
+  async open(what = {}) { (await this.panel()).open(what); }
+  async close() { (await this.#panel)?.close(); }
+  async ask(question) { this.open({ question }); }
+  async reset() { (await this.panel()).reset(); }
+
+  async update(options) {
+    Object.assign(this.options, options);
+    if (this.opener) this.opener.hidden = this.options.button === "off";
+    (await this.#panel)?.update();
+  }
+
+  destroy() {
+    this.#ended.abort();
+    this.#panel?.then((panel) => panel.destroy(), () => {});
+    this.remove();
+  }
+}
+if (!customElements.get("docent-chat")) customElements.define("docent-chat", DocentChat);
+
+// The button that is there gets other options.
+export function init(options = {}) {
+  let chat = document.querySelector("docent-chat[floating]");
+  if (chat) return chat.update(options), chat;
+  chat = document.createElement("docent-chat");
+  chat.options = options;
+  chat.setAttribute("floating", "");
+  document.body.append(chat);
+  return chat;
+}
+
+export const Docent = { init };
+for (const name of ["open", "close", "ask", "update", "reset", "destroy"]) {
+  Docent[name] = (what) => (document.querySelector("docent-chat[floating]") ?? document.querySelector("docent-chat"))?.[name](what);
+}
+window.Docent ??= Docent;
+
+const script = [...document.scripts].find((one) => one.src === HERE.href && one.dataset.domain);
+if (script) init({ ...script.dataset });

@@ -1,0 +1,575 @@
+// The panel of the chat: conversation, search, and what belongs to an answer. The server sends answers as blocks (docs/API.md,
+// "Blocks instead of Markdown"), so there is no Markdown parser here, and no HTML string anywhere.
+import { icon, sheet } from "../widget.js";
+import { STYLE } from "./style.js";
+import { edit, show, textOf } from "./blocks.js";
+
+const LANGUAGES = ["en", "de", "fr", "es", "pt", "ja", "zh", "ko"];
+const MOST_TURNS = 20;
+const KEPT_FOR = 7 * 24 * 3600_000;
+// A chat counts as one that resumes for an hour after its last request.
+const DECLARED_FOR = 50 * 60_000;
+const ICONS = {
+  send: "M5 12h14M13 6l6 6-6 6", stop: "M7 7h10v10H7Z", close: "M6 6l12 12M18 6 6 18", reset: "M4 12a8 8 0 1 0 3-6.2L4 8M4 3v5h5", page: "M7 3h7l4 4v14H7ZM14 3v4h4",
+  up: "M7 11v9H4v-9ZM7 11l4-8a2 2 0 0 1 2 2v4h5a2 2 0 0 1 2 2.3l-1.2 7A2 2 0 0 1 16.800 20H7", down: "M17 13V4h3v9ZM17 13l-4 8a2 2 0 0 1-2-2v-4H6a2 2 0 0 1-2-2.300l1.200-7A2 2 0 0 1 7.200 4H17",
+};
+
+/** An element with properties, or attributes where the name has a hyphen, and children. */
+function make(name, properties = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (value === undefined) continue;
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (key in made && key !== "part") made[key] = value;
+    else made.setAttribute(key, value);
+  }
+  made.append(...children.filter((child) => child !== undefined && child !== null));
+  return made;
+}
+
+const randomId = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const meta = (name) => document.querySelector(`meta[name="docent:${name}"], meta[name="docsearch:${name}"]`)?.content;
+const plain = (markdown) => markdown.replace(/^(#.*\n)+/, "").replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[*_`#>|]+/g, " ").replace(/\s+/g, " ").trim();
+
+/** The frames of a reply. */
+async function* frames(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let rest = ""; ;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split("\n");
+    rest = lines.pop();
+    for (const line of lines) if (line.startsWith("data: {")) yield JSON.parse(line.slice(6));
+  }
+}
+
+/** What went wrong, as the name of a text or a sentence of the server. */
+class Trouble extends Error {
+  constructor(name, { sentence, seconds } = {}) {
+    super(sentence ?? name);
+    Object.assign(this, { name, sentence, seconds });
+  }
+}
+
+export async function mount(host) {
+  const panel = new Panel(host);
+  await panel.update();
+  return panel;
+}
+
+class Panel {
+  isOpen = false;
+  chat = { id: randomId(), turns: [] };
+  #declared = 0;
+  #running;
+
+  constructor(host) {
+    this.host = host;
+    host.shadowRoot.adoptedStyleSheets.push(sheet(STYLE));
+    this.watcher = new MutationObserver(() => this.#theme());
+    this.watcher.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "data-theme", "dir", "lang", "style"] });
+    this.dark = matchMedia("(prefers-color-scheme: dark)");
+    this.dark.addEventListener("change", () => this.#theme());
+    this.#restore();
+  }
+
+  get options() { return this.host.options; }
+  get api() { return `${this.options.server}/discovery`; }
+  get base() { return new URL(this.options.base ?? "/", location.href); }
+
+  /** The texts in the reader's language, with the owner's own. */
+  async #texts() {
+    const wanted = [this.options.lang, document.documentElement.lang, ...navigator.languages].map((tag) => tag?.slice(0, 2).toLowerCase());
+    const language = wanted.find((tag) => LANGUAGES.includes(tag)) ?? "en";
+    const module = await import(`./texts/${language}.js`);
+    const own = typeof this.options.texts === "string" ? JSON.parse(this.options.texts) : this.options.texts;
+    return { ...module.default, ...own };
+  }
+
+  async update() {
+    this.texts = await this.#texts();
+    const open = this.isOpen || !this.host.floats;
+    this.root?.remove();
+    this.#build();
+    for (const turn of this.chat.turns) this.#add(turn);
+    this.root.hidden = !open;
+    this.isOpen = open;
+    const last = this.chat.turns.at(-1);
+    if (last?.state === "running" && !this.#running) this.#resume(last);
+  }
+
+  destroy() {
+    this.#running?.abort();
+    this.watcher.disconnect();
+  }
+
+  #theme() {
+    if (!this.root) return;
+    const page = document.documentElement;
+    const said = this.options.theme ?? page.dataset.theme ?? page.dataset.colorMode ?? (/\bdark\b/.test(page.className) ? "dark" : /\blight\b/.test(page.className) ? "light" : "");
+    this.root.dataset.theme = said === "dark" || (said !== "light" && this.dark.matches) ? "dark" : "light";
+    this.root.dir = this.host.direction;
+  }
+
+  #build() {
+    const { texts, options, host } = this;
+    const isSearch = options.mode === "search";
+    const title = options.title ?? (isSearch ? texts.search : texts.title);
+    const small = (name, label, act) => make("button", { className: "icon", type: "button", title: label, "aria-label": label, onclick: act }, icon(ICONS[name]));
+    this.log = make("div", { className: "log", part: "log", tabIndex: 0, role: "region", "aria-label": isSearch ? title : texts.conversation });
+    this.status = make("div", { className: "status", role: "status" });
+    this.field = make("textarea", { rows: 1, placeholder: isSearch ? texts.searchPlaceholder : options.placeholder ?? texts.placeholder, "aria-label": isSearch ? texts.search : texts.question, maxLength: 8000,
+      oninput: () => this.#typed(isSearch), onkeydown: (event) => this.#pressed(event, isSearch) });
+    this.send = make("button", { className: "icon send", part: "send", type: "submit" });
+    this.form = make("form", { className: "form", part: "form", onsubmit: (event) => { event.preventDefault(); this.#submitted(); } });
+    this.chip = make("div", { className: "chip", hidden: true });
+    this.form.append(this.chip, make("div", { className: "line" }, this.field, isSearch ? null : this.send));
+    this.root = make("div", {
+      className: `panel ${host.floats ? "floats" : ""} ${isSearch ? "searches" : ""}`, part: "panel", role: host.floats ? "dialog" : "region", "aria-label": title, lang: options.lang ?? "",
+      onkeydown: (event) => { if (event.key === "Escape" && host.floats) { event.stopPropagation(); this.close(); } },
+    },
+    make("div", { className: "header", part: "header" }, make("h2", {}, title),
+      isSearch ? null : small("reset", texts.reset, () => this.reset()),
+      host.floats ? small("close", texts.close, () => this.close()) : null),
+    isSearch ? this.form : this.log, isSearch ? this.log : this.form,
+    isSearch ? null : make("p", { className: "note", part: "note" }, options.note ?? texts.note), this.status);
+    host.shadowRoot.append(this.root);
+    this.#theme();
+    this.#button();
+    if (!isSearch && this.chat.turns.length === 0) this.#welcome();
+  }
+
+  #welcome() {
+    const given = this.options.starters ?? [];
+    const starters = (typeof given === "string" ? given.split("|") : given).map((text) => text.trim()).filter(Boolean);
+    this.log.replaceChildren(make("div", { className: "welcome", part: "welcome" }, make("p", {}, this.options.welcome ?? this.texts.welcome), this.#questions(starters)));
+  }
+
+  #questions(questions) {
+    return make("div", { className: "questions" }, ...questions.map((question) => make("button", { type: "button", part: "starter", onclick: () => this.ask(question) }, question)));
+  }
+
+  #button() {
+    const label = this.#running ? this.texts.stop : this.texts.send;
+    this.send.replaceChildren(icon(ICONS[this.#running ? "stop" : "send"]));
+    this.send.ariaLabel = this.send.title = label;
+  }
+
+  // ---- Opening and closing ----
+
+  open({ question, selection, focus = true }) {
+    const { host } = this;
+    if (!this.isOpen) {
+      this.before = document.activeElement;
+      this.root.hidden = false;
+      this.isOpen = true;
+      this.#opener(true);
+      host.tell("open");
+    }
+    this.selection = selection ?? this.selection;
+    this.#chip();
+    this.#save();
+    if (this.options.mode !== "search") this.#declare();
+    if (focus) this.field.focus({ preventScroll: true });
+    this.log.scrollTop = this.log.scrollHeight;
+    if (question && this.options.mode === "search") { this.field.value = question; this.#typed(true); }
+    else if (question) this.ask(question);
+  }
+
+  #opener(open) {
+    const { opener } = this.host;
+    if (!opener) return;
+    opener.ariaExpanded = String(open);
+    opener.hidden = open || this.options.button === "off";
+  }
+
+  close() {
+    if (!this.isOpen || !this.host.floats) return;
+    this.root.hidden = true;
+    this.isOpen = false;
+    this.#opener(false);
+    const back = this.before?.isConnected && this.before !== document.body && this.before !== this.host ? this.before : this.host.opener;
+    back.focus({ preventScroll: true });
+    this.#save();
+    this.host.tell("close");
+  }
+
+  reset() {
+    this.#running?.abort();
+    this.chat = { id: randomId(), turns: [] };
+    this.#declared = 0;
+    try { localStorage.removeItem(this.host.store); } catch { /* no storage */ }
+    this.#welcome();
+    if (this.isOpen) this.#declare();
+    this.field.focus();
+    this.host.tell("reset");
+  }
+
+  // ---- What is kept ----
+
+  #restore() {
+    try {
+      const kept = JSON.parse(localStorage.getItem(this.host.store));
+      if (kept && Date.now() - kept.at < KEPT_FOR && Array.isArray(kept.turns)) this.chat = kept;
+    } catch { /* no storage, or not ours */ }
+  }
+
+  #save() {
+    if (this.chat.turns.length === 0) return;
+    const turns = this.chat.turns.slice(-MOST_TURNS);
+    try {
+      localStorage.setItem(this.host.store, JSON.stringify({ ...this.chat, turns, open: this.isOpen && this.host.floats, at: Date.now() }, (key, value) => (key === "shown" ? undefined : value)));
+    } catch { /* full, or none */ }
+  }
+
+  // ---- Asking ----
+
+  #pressed(event, isSearch) {
+    if (event.key === "ArrowDown" && isSearch) { event.preventDefault(); this.log.querySelector("a")?.focus(); }
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    if (isSearch) this.log.querySelector("a")?.click();
+    else this.#submitted();
+  }
+
+  #typed(isSearch) {
+    this.field.style.height = "auto";
+    this.field.style.height = `${Math.min(this.field.scrollHeight, 140)}px`;
+    if (!isSearch) return;
+    clearTimeout(this.typing);
+    this.typing = setTimeout(() => this.#search(this.field.value.trim(), this.log), 180);
+  }
+
+  #submitted() {
+    if (this.#running) { this.stop(); return; }
+    const question = this.field.value.trim();
+    if (question) this.ask(question);
+  }
+
+  #chip() {
+    this.chip.hidden = !this.selection;
+    if (!this.selection) return;
+    const remove = make("button", { className: "icon", type: "button", title: this.texts.remove, "aria-label": this.texts.remove, onclick: () => { this.selection = undefined; this.#chip(); this.field.focus(); } }, icon(ICONS.close));
+    this.chip.replaceChildren(make("span", {}, `${this.texts.selection}: “${this.selection.slice(0, 80)}”`), remove);
+  }
+
+  ask(question) {
+    if (this.#running) this.stop();
+    if (this.chat.turns.length === 0) this.log.replaceChildren();
+    const turn = { id: randomId(), question, selection: this.selection?.slice(0, 4000), blocks: [], sources: [], next: [], state: "running" };
+    this.selection = undefined;
+    this.#chip();
+    this.field.value = "";
+    this.field.style.height = "auto";
+    this.chat.turns.push(turn);
+    this.#add(turn);
+    this.log.scrollTop = this.log.scrollHeight;
+    this.host.tell("ask", { question });
+    this.#run(turn, () => this.#post(turn));
+  }
+
+  stop() {
+    this.#running?.abort();
+    // The reply would go on for a while, as that of a chat which comes back.
+    this.stopping = this.#call("DELETE", `v2/assistant/${this.options.domain}/message/${this.chat.id}/stream`).catch(() => {});
+  }
+
+  #call(method, path, body, signal) {
+    const headers = { Authorization: `Bearer ${this.options.key}`, ...(body && { "Content-Type": "application/json" }) };
+    return fetch(`${this.api}/${path}`, { method, headers, body: body && JSON.stringify(body), signal, credentials: "omit", referrerPolicy: "no-referrer" });
+  }
+
+  #stream(signal) {
+    return this.#call("GET", `v2/assistant/${this.options.domain}/message/${this.chat.id}/stream?parts=blocks`, undefined, signal);
+  }
+
+  /** Tells the server that this chat comes back after a reload. */
+  async #declare() {
+    if (this.#running || Date.now() - this.#declared < DECLARED_FOR) return;
+    this.#declared = Date.now();
+    await this.#stream().then((response) => response.body?.cancel(), () => { this.#declared = 0; });
+  }
+
+  async #post(turn) {
+    await this.stopping;
+    await this.#declare();
+    const { options, chat } = this;
+    const filter = { version: options.version ?? meta("version"), language: options.language ?? meta("language") };
+    let path = decodeURI(location.pathname);
+    const root = this.base.pathname.replace(/\/$/, "");
+    if (root && path.startsWith(`${root}/`)) path = path.slice(root.length);
+    const body = {
+      id: chat.id, fp: options.user ?? "anonymous", threadId: chat.threadId ?? null, threadKey: chat.threadKey, filter,
+      messages: [{ id: turn.id, role: "user", parts: [{ type: "text", text: turn.question }] }],
+      ...(turn.selection && { context: [{ type: "textSelection", value: turn.selection, path }] }),
+      currentPath: [...path].slice(0, 200).join(""),
+    };
+    const { signal } = this.#running;
+    const response = await this.#call("POST", `v2/assistant/${options.domain}/message?parts=blocks`, body, signal);
+    if (response.status === 404 && chat.threadId) {
+      Object.assign(chat, { threadId: undefined, threadKey: undefined });
+      return this.#post(turn);
+    }
+    chat.threadKey = response.headers.get("X-Thread-Key") ?? chat.threadKey;
+    return response;
+  }
+
+  #resume(turn) {
+    return this.#run(turn, async () => {
+      const response = await this.#stream(this.#running.signal);
+      if (response.status === 204) throw new Trouble("broken");
+      return response;
+    });
+  }
+
+  /** Runs a reply to its end, over lost connections. */
+  async #run(turn, request) {
+    const running = (this.#running = new AbortController());
+    turn.state = "running";
+    delete turn.trouble;
+    this.#button();
+    this.#refresh(turn);
+    const teller = this.#announces(turn);
+    this.#save();
+    try {
+      await this.#read(turn, await request());
+      turn.state = "done";
+    } catch (error) {
+      turn.state = "failed";
+      if (running.signal.aborted) turn.state = "stopped";
+      else if (!(error instanceof Trouble) && turn.messageId && (await this.#again(turn, running))) turn.state = "done";
+      else turn.trouble = error instanceof Trouble ? { ...error } : { name: await this.#whyUnreachable(turn) };
+      if (running.signal.aborted) Object.assign(turn, { state: "stopped", trouble: undefined });
+    }
+    teller();
+    if (this.#running === running) this.#running = undefined;
+    this.#button();
+    this.#refresh(turn);
+    this.#save();
+    this.host.tell(turn.state === "failed" ? "error" : "answer", { question: turn.question, answer: this.#answer(turn), messageId: turn.messageId, error: turn.trouble?.name });
+  }
+
+  /** Takes up the reply whose connection was lost. */
+  async #again(turn, { signal }) {
+    for (const ms of [300, 1000, 3000]) {
+      await wait(ms);
+      if (signal.aborted) return false;
+      try {
+        const response = await this.#stream(signal);
+        if (response.status !== 200) return false;
+        await this.#read(turn, response);
+        return true;
+      } catch (error) {
+        if (error instanceof Trouble) return false;
+      }
+    }
+    return false;
+  }
+
+  /** The browser does not say why it could not read an answer: no network, no server, or a key for other sites. */
+  async #whyUnreachable(turn) {
+    if (navigator.onLine === false) return "offline";
+    if (turn.messageId) return "broken";
+    return fetch(`${this.options.server}/widget.js`, { method: "HEAD", cache: "no-store" }).then(() => "origin", () => "unreachable");
+  }
+
+  async #read(turn, response) {
+    if (!response.ok) throw await refusal(response);
+    Object.assign(turn, { blocks: [], sources: [], next: [] });
+    turn.shown.answer.replaceChildren();
+    let ended = false;
+    for await (const frame of frames(response.body)) {
+      const { type, data } = frame;
+      if (type === "start") {
+        turn.messageId = frame.messageId;
+        this.chat.threadId = frame.messageMetadata?.threadId ?? this.chat.threadId;
+        this.#save();
+      } else if (type === "data-block" || type === "data-edit") this.#keepDown(() => {
+        turn.shown.wait.hidden = true;
+        if (type === "data-edit") return data.forEach((one) => edit(turn.blocks, one, this));
+        turn.blocks.push(data);
+        turn.shown.answer.append(show(data, this));
+      });
+      else if (type === "source-url") turn.sources.push({ url: frame.url, title: frame.title });
+      else if (type === "data-suggestions") turn.next = data;
+      else if (type === "error") throw new Trouble("reply", { sentence: frame.errorText });
+      else if (type === "finish") ended = true;
+    }
+    if (!ended) throw new Error("the connection was lost");
+  }
+
+  /** Follows the end of the conversation, unless its reader has scrolled up. */
+  #keepDown(change) {
+    const { log } = this;
+    const follows = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
+    change();
+    if (follows) log.scrollTop = log.scrollHeight;
+  }
+
+  /** Reads the answer to people who do not see it, by whole sentences. */
+  #announces(turn) {
+    this.status.textContent = this.texts.answering;
+    let said = 0;
+    const next = () => {
+      const text = turn.shown.answer.innerText;
+      const end = /[\s\S]*[.!?。！？](?=\s|$)/.exec(text.slice(said))?.[0].length ?? 0;
+      if (end > 0) this.status.textContent = text.slice(said, (said += end));
+    };
+    const timer = setInterval(next, 2000);
+    return () => {
+      clearInterval(timer);
+      const rest = turn.shown.answer.innerText.slice(said);
+      const end = turn.state === "failed" ? this.#sentence(turn.trouble) : turn.state === "stopped" ? this.texts.stopped : this.texts.answered;
+      this.status.textContent = `${rest} ${end}`;
+    };
+  }
+
+  // ---- Showing ----
+
+  /** Adds a turn to the conversation. */
+  #add(turn) {
+    const answer = make("div", { className: "answer", part: "answer" }, ...turn.blocks.map((block) => show(block, this)));
+    const waits = make("div", { className: "wait", hidden: true }, make("span"), make("span"), make("span"));
+    const after = make("div", { className: "after" });
+    const question = make("h3", { className: "question", part: "question" }, make("span", { className: "status" }, `${this.texts.you}: `), turn.question);
+    const quoted = turn.selection && make("p", { className: "quoted" }, turn.selection);
+    this.log.append(make("div", { className: "turn", part: "turn" }, quoted, question, waits, answer, after));
+    turn.shown = { answer, wait: waits, after };
+    this.#refresh(turn);
+  }
+
+  /** What stands behind an answer. */
+  #refresh(turn) {
+    const { texts } = this;
+    const { after, wait: waits } = turn.shown;
+    waits.hidden = turn.state !== "running" || turn.blocks.length > 0;
+    this.#keepDown(() => {
+      after.replaceChildren();
+      if (turn.state === "running") return;
+      if (turn.state === "stopped") after.append(make("p", { className: "soft" }, texts.stopped));
+      if (turn.state === "failed") after.append(this.#failure(turn));
+      if (turn.sources.length > 0) {
+        const cards = turn.sources.map(({ url, title }) => this.#card(url, title));
+        after.append(make("h4", {}, texts.sources), make("ul", { className: "cards", part: "sources" }, ...cards));
+      }
+      if (turn.messageId && turn.state === "done") after.append(this.#rating(turn));
+      if (turn.next.length > 0 && turn === this.chat.turns.at(-1)) after.append(make("h4", {}, texts.more), this.#questions(turn.next));
+    });
+  }
+
+  #card(url, title, text) {
+    const link = this.link(url) ?? {};
+    const path = decodeURI(url).replace(/[#?].*/, "").replace(/^\//, "").replaceAll("/", " › ");
+    return make("li", {}, make("a", { part: "source", ...link }, icon(ICONS.page), make("span", {}, make("b", {}, title || path || "/"), make("small", {}, text ?? path))));
+  }
+
+  #rating(turn) {
+    const { texts, options } = this;
+    const box = make("div", { className: "rating", part: "rating" });
+    const rate = async (rating, comment) => {
+      turn.rating = rating;
+      this.#save();
+      const response = await this.#call("POST", `v1/assistant/${options.domain}/feedback`, { threadId: this.chat.threadId, messageId: turn.messageId, rating, comment }).catch(() => undefined);
+      this.host.tell("feedback", { rating, comment, messageId: turn.messageId });
+      if (response?.ok) this.status.textContent = texts.thanks;
+    };
+    const thumb = (rating) => make("button", { className: "icon", type: "button", "aria-pressed": String(turn.rating === rating), "aria-label": texts[rating], title: texts[rating], onclick: () => { rate(rating); draw(true); } }, icon(ICONS[rating]));
+    const draw = (asks) => this.#keepDown(() => {
+      const focus = box.contains(this.host.shadowRoot.activeElement) && turn.rating;
+      box.replaceChildren(make("div", { className: "thumbs" }, thumb("up"), thumb("down"), this.#help()));
+      if (asks) box.append(comment());
+      if (focus) box.querySelector("[aria-pressed=true]").focus();
+    });
+    const comment = () => {
+      const field = make("textarea", { rows: 2, maxLength: 4000, placeholder: texts.comment, "aria-label": texts.comment });
+      return make("form", { className: "comment", onsubmit: (event) => {
+        event.preventDefault();
+        if (field.value.trim()) rate(turn.rating, field.value.trim());
+        event.target.replaceWith(make("p", { className: "soft" }, texts.thanks));
+      } }, field, make("button", { type: "submit", className: "plain" }, texts.sendComment));
+    };
+    draw(false);
+    return box;
+  }
+
+  /** The owner's way on, with the conversation. */
+  #help() {
+    const { help } = this.options;
+    if (!help) return undefined;
+    const transcript = () => this.chat.turns.map((turn) => `> ${turn.question}\n\n${this.#answer(turn)}`).join("\n\n").slice(-1800);
+    const link = make("a", { className: "help", part: "help", rel: "noopener", href: "#", onclick: (event) => {
+      const text = encodeURIComponent(transcript());
+      const address = help.includes("@") && !help.includes("/") ? `mailto:${help.replace(/^mailto:/, "")}?body=${text}` : help.replace("{transcript}", text);
+      const safe = this.link(address);
+      if (!safe) { event.preventDefault(); return; }
+      event.currentTarget.href = safe.href;
+      this.host.tell("help", { transcript: transcript() });
+    } }, this.texts.help);
+    if (!help.includes("@")) link.target = "_blank";
+    return link;
+  }
+
+  #answer(turn) {
+    return turn.blocks.map(textOf).join("\n\n").trim();
+  }
+
+  #sentence({ name, sentence, seconds }) {
+    return sentence ?? this.texts[name]?.replace("{n}", seconds) ?? this.texts.unreachable;
+  }
+
+  #failure(turn) {
+    const { texts } = this;
+    const box = make("div", { className: "trouble", part: "error" }, make("p", {}, this.#sentence(turn.trouble)));
+    const found = make("div");
+    const retry = () => { turn.messageId = undefined; this.#run(turn, () => this.#post(turn)); };
+    const actions = make("div", { className: "actions" },
+      make("button", { type: "button", className: "plain", onclick: retry }, texts.retry),
+      make("button", { type: "button", className: "plain", onclick: () => this.#search(turn.question, found) }, texts.instead), this.#help());
+    box.append(actions, found);
+    return box;
+  }
+
+  // ---- Searching ----
+
+  async #search(query, into) {
+    this.searching?.abort();
+    if (!query) { into.replaceChildren(); return; }
+    this.searching = new AbortController();
+    const { options, texts } = this;
+    try {
+      const filter = { version: options.version ?? meta("version"), language: options.language ?? meta("language") };
+      const response = await this.#call("POST", `v1/search/${options.domain}`, { query: query.slice(0, 2000), pageSize: 8, filter }, this.searching.signal);
+      if (!response.ok) throw await refusal(response);
+      const found = await response.json();
+      const cards = found.map(({ content, metadata: { title, href, headings } }) => this.#card(href, [title, ...headings].join(" › "), plain(content).slice(0, 140)));
+      into.replaceChildren(found.length > 0 ? make("ul", { className: "cards", part: "results" }, ...cards) : make("p", { className: "soft" }, texts.none));
+      this.status.textContent = found.length > 0 ? texts.results.replace("{n}", found.length) : texts.none;
+      this.host.tell("search", { query, results: found.length });
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      const trouble = error instanceof Trouble ? error : { name: await this.#whyUnreachable({}) };
+      into.replaceChildren(make("p", { className: "trouble" }, this.#sentence(trouble)));
+      this.status.textContent = this.#sentence(trouble);
+    }
+  }
+
+  /** An address of the docs, as the properties of a link; nothing for one that no link may have. */
+  link(href) {
+    let url;
+    try {
+      url = href.startsWith("/") ? new URL(this.base.href.replace(/\/$/, "") + href) : new URL(href, this.base);
+    } catch { return undefined; }
+    if (!["http:", "https:", "mailto:"].includes(url.protocol)) return undefined;
+    return url.origin === location.origin || url.protocol === "mailto:" ? { href: url.href } : { href: url.href, target: "_blank", rel: "noopener noreferrer" };
+  }
+}
+
+async function refusal(response) {
+  const { status } = response;
+  const { error } = await response.json().catch(() => ({}));
+  if (status === 401 || status === 403) return new Trouble("key");
+  if (status === 429) return new Trouble("busy", { seconds: response.headers.get("Retry-After") ?? 60 });
+  if (status === 413) return new Trouble("long");
+  return new Trouble("unreachable", { sentence: status === 400 ? error : undefined });
+}

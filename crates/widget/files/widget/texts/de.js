@@ -1,0 +1,15 @@
+export default {
+  title: "Die Doku fragen", welcome: "Stellen Sie eine Frage zu dieser Dokumentation. Antworten nennen die Seiten, von denen sie stammen.", placeholder: "Eine Frage stellen …",
+  question: "Ihre Frage", send: "Senden", stop: "Anhalten", close: "Schließen", reset: "Neues Gespräch", copy: "Kopieren", copied: "Kopiert",
+  sources: "Quellen", more: "Weiter fragen", up: "Hilfreich", down: "Nicht hilfreich", comment: "Was fehlte oder war falsch?", sendComment: "Kommentar senden",
+  thanks: "Danke.", help: "Das hat nicht geholfen", retry: "Noch einmal", searching: "Die Dokumentation wird durchsucht …", answering: "Die Antwort kommt.",
+  answered: "Die Antwort ist vollständig.", stopped: "Angehalten.", note: "Antworten entstehen aus dieser Dokumentation und können falsch sein.",
+  selection: "Zum markierten Text", remove: "Entfernen", conversation: "Gespräch", code: "Code", you: "Ihre Frage",
+  search: "In der Doku suchen", searchPlaceholder: "Suchen …", results: "{n} Treffer", none: "Nichts gefunden.", instead: "Stattdessen suchen",
+  offline: "Sie sind offline. Sobald die Verbindung wieder da ist, können Sie noch einmal fragen.",
+  unreachable: "Der Assistent ist gerade nicht zu erreichen. Bitte versuchen Sie es gleich noch einmal.",
+  key: "Der Assistent ist auf dieser Seite nicht richtig eingerichtet. Wer sie betreibt, muss den Schlüssel prüfen.",
+  origin: "Der Assistent nimmt von dieser Seite keine Fragen an. Wer sie betreibt, muss diese Website freigeben.",
+  busy: "Gerade gibt es zu viele Fragen. Bitte versuchen Sie es in {n} Sekunden noch einmal.",
+  broken: "Die Verbindung ist mitten in der Antwort abgerissen.", long: "Die Frage ist zu lang. Bitte kürzen Sie sie.",
+};

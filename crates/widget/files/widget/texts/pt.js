@@ -1,0 +1,15 @@
+export default {
+  title: "Perguntar à documentação", welcome: "Faça uma pergunta sobre esta documentação. As respostas citam as páginas de onde vêm.", placeholder: "Fazer uma pergunta…",
+  question: "Sua pergunta", send: "Enviar", stop: "Parar", close: "Fechar", reset: "Nova conversa", copy: "Copiar", copied: "Copiado",
+  sources: "Fontes", more: "Pergunte a seguir", up: "Útil", down: "Não é útil", comment: "O que faltou ou estava errado?", sendComment: "Enviar comentário",
+  thanks: "Obrigado.", help: "Isto não ajudou", retry: "Tentar novamente", searching: "Pesquisando na documentação…", answering: "A resposta está a caminho.",
+  answered: "A resposta está completa.", stopped: "Parado.", note: "As respostas são feitas a partir desta documentação e podem estar erradas.",
+  selection: "Sobre o texto selecionado", remove: "Remover", conversation: "Conversa", code: "Código", you: "Sua pergunta",
+  search: "Pesquisar na documentação", searchPlaceholder: "Pesquisar…", results: "{n} resultados", none: "Nada encontrado.", instead: "Pesquisar em vez disso",
+  offline: "Você está offline. Pergunte novamente quando a conexão voltar.",
+  unreachable: "O assistente não pode ser acessado no momento. Tente novamente em instantes.",
+  key: "O assistente não está configurado corretamente nesta página. Os responsáveis precisam verificar a chave.",
+  origin: "O assistente não aceita perguntas desta página. Os responsáveis precisam permitir este site.",
+  busy: "Há perguntas demais no momento. Tente novamente em {n} segundos.",
+  broken: "A conexão foi perdida no meio da resposta.", long: "A pergunta é longa demais. Encurte-a.",
+};

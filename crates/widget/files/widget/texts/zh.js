@@ -1,0 +1,15 @@
+export default {
+  title: "询问文档", welcome: "就这些文档提问。回答会注明所依据的页面。", placeholder: "输入问题…",
+  question: "您的问题", send: "发送", stop: "停止", close: "关闭", reset: "新对话", copy: "复制", copied: "已复制",
+  sources: "来源", more: "接着问", up: "有帮助", down: "没有帮助", comment: "缺少什么或哪里有误？", sendComment: "发送评论",
+  thanks: "谢谢。", help: "没有解决问题", retry: "重试", searching: "正在搜索文档…", answering: "正在生成回答。",
+  answered: "回答已完成。", stopped: "已停止。", note: "回答根据这些文档生成，可能有误。",
+  selection: "关于所选文本", remove: "移除", conversation: "对话", code: "代码", you: "您的问题",
+  search: "搜索文档", searchPlaceholder: "搜索…", results: "{n} 条结果", none: "没有找到结果。", instead: "改为搜索文档",
+  offline: "您已离线。恢复连接后可以再次提问。",
+  unreachable: "目前无法连接助手。请稍后再试。",
+  key: "此页面上的助手未正确设置，需要网站负责人检查密钥。",
+  origin: "助手不接受来自此页面的提问，需要网站负责人允许此网站。",
+  busy: "目前提问过多。请在 {n} 秒后重试。",
+  broken: "回答过程中连接中断。", long: "问题过长，请缩短。",
+};

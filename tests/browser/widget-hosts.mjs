@@ -1,0 +1,71 @@
+// Sites that put the chat on their pages, and a proxy before the assistant whose connections can be cut.
+import { createServer } from 'node:http';
+import { connect, createServer as createProxy } from 'node:net';
+
+const TEXT = `<main><h1>Retries</h1><p id="passage">A delivery that fails is retried five times with exponential backoff.</p><p>After the last one it is parked.</p>
+  <p><label>Name <input id="name"></label></p></main>`;
+const SITE = `<style>body { font: 16px/1.6 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1.5rem } @media (prefers-color-scheme: dark) { body { background: #101116; color: #ddd } }</style>`;
+const HOSTILE = `<style>* { all: unset !important; display: none !important; color: red !important; font: 3px cursive !important; position: static !important }
+  :root { font-size: 3px !important; line-height: 9 !important; letter-spacing: 9px !important; direction: rtl !important } body { zoom: 1; text-transform: uppercase !important; visibility: hidden !important }
+  docent-chat { display: none !important; opacity: .1 !important; transform: scale(.1) !important; width: 1px !important; visibility: hidden !important; pointer-events: auto !important; background: red !important }
+  html, body, head { display: block !important }</style>`;
+
+export class Hosts {
+  #sockets = new Set();
+  #assistant;
+
+  static async start() {
+    const hosts = new Hosts();
+    hosts.server = createServer((request, response) => hosts.#answer(request, response));
+    hosts.proxy = createProxy(socket => hosts.#passes(socket));
+    for (const one of [hosts.server, hosts.proxy]) await new Promise(resolve => one.listen(0, '127.0.0.1', resolve));
+    hosts.origin = `http://127.0.0.1:${hosts.server.address().port}`;
+    hosts.proxied = `http://127.0.0.1:${hosts.proxy.address().port}`;
+    return hosts;
+  }
+
+  serves(assistant) {
+    this.#assistant = assistant;
+  }
+
+  #passes(socket) {
+    const server = connect(new URL(this.#assistant.server).port, '127.0.0.1');
+    for (const [from, to] of [[socket, server], [server, socket]]) {
+      this.#sockets.add(from);
+      from.pipe(to);
+      from.on('error', () => to.destroy());
+      from.on('close', () => { this.#sockets.delete(from); to.destroy(); });
+    }
+  }
+
+  /** The network is lost for a moment. */
+  cuts() {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #answer(request, response) {
+    const { pathname, searchParams } = new URL(request.url, 'http://site');
+    if (pathname === '/host.js') {
+      response.writeHead(200, { 'Content-Type': 'text/javascript' }).end('addEventListener("keydown", event => { if (event.key === "k" && event.ctrlKey) event.preventDefault(); });');
+      return;
+    }
+    const { server, domain, key } = this.#assistant;
+    const from = searchParams.has('proxied') ? this.proxied : server;
+    const data = { domain, key, starters: 'How often is a webhook delivery retried? | What does error E1002 mean?', help: 'help@acme.test', ...Object.fromEntries(searchParams) };
+    const attributes = Object.entries(data).map(([name, value]) => ` data-${name}="${value}"`).join('');
+    const strict = pathname.startsWith('/strict');
+    const policy = `default-src 'none'; script-src ${from} 'self'; connect-src ${from}; img-src ${from}; require-trusted-types-for 'script'`;
+    const inline = pathname.includes('inline') ? `<docent-chat${attributes}></docent-chat>` : '';
+    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store', ...(strict && { 'Content-Security-Policy': policy }) });
+    response.end(`<!doctype html><html lang="${data.lang ?? 'en'}" dir="${data.dir ?? 'ltr'}"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Retries</title>${strict ? "" : `<link rel="icon" href="data:,">`}
+      ${strict ? '' : pathname.startsWith('/hostile') ? HOSTILE : SITE}<body>${TEXT}${inline}
+      <script type="module" src="${from}/widget.js"${inline ? '' : attributes}></script>${searchParams.has('taken') ? '<script src="/host.js"></script>' : ''}</body></html>`);
+  }
+
+  close() {
+    this.server.close();
+    this.proxy.close();
+    this.server.closeAllConnections();
+    this.cuts();
+  }
+}

@@ -1,0 +1,387 @@
+// The stories of a reader with the chat. Each gets a scene: it opens pages of the host and states its expectations by
+// `expect(what, truth, detail)`. The model's replies are in tests/blackbox/sdk.rs.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+const QUESTION = 'How often is a webhook delivery retried?';
+const FOLLOW_UP = 'And what happens after that?';
+const LONG = 'How many requests does the widget endpoint accept?';
+const HELD = 'What does error E1002 mean?';
+const SHOW = 'Show the retries';
+
+const panelOf = page => page.locator('docent-chat .panel');
+const opener = page => page.locator('docent-chat .open');
+const turn = (page, n) => page.locator('docent-chat .turn').nth(n);
+const reads = (page, n, words) => turn(page, n).locator('.answer', { hasText: words }).waitFor();
+const ends = (page, n) => turn(page, n).locator('.rating, .trouble, .after > .soft').first().waitFor();
+const kept = page => page.evaluate(() => [localStorage.length, document.cookie]);
+const asks = async (page, question) => {
+  await panelOf(page).locator('.line textarea').fill(question);
+  await page.keyboard.press('Enter');
+};
+const bodies = page => page.asked.filter(request => request.method() === 'POST' && request.url().includes('/message')).map(request => request.postDataJSON());
+
+export async function underAStrictPolicyTheWholeStoryIsTold({ visit, expect, stage, hosts, assistant }) {
+  const page = await visit('/strict/guides/retries');
+  await opener(page).waitFor();
+  expect('one file is loaded before the first click', page.asked.filter(request => request.url().startsWith(assistant.server)).length === 1, page.asked.map(request => request.url()));
+  expect('nothing is stored then', JSON.stringify(await kept(page)) === '[0,""]', await kept(page));
+  await opener(page).click();
+  await panelOf(page).waitFor();
+  const focus = () => page.evaluate(() => document.querySelector('docent-chat').shadowRoot.activeElement?.tagName);
+  expect('one can type at once', (await focus()) === 'TEXTAREA', await focus());
+  expect('nothing is stored before the first question', (await kept(page))[0] === 0);
+  await page.getByRole('button', { name: QUESTION }).click();
+  await reads(page, 0, 'parked for a day');
+  await ends(page, 0);
+  const link = turn(page, 0).locator('.answer a');
+  expect('links lead to the docs', (await link.getAttribute('href')) === `${hosts.origin}/guides/webhooks`, await link.getAttribute('href'));
+  expect('sources are cards', (await turn(page, 0).locator('.cards a', { hasText: 'Webhooks' }).count()) > 0);
+  expect('the page is sent along', bodies(page)[0].currentPath === '/strict/guides/retries', JSON.stringify(bodies(page)[0]));
+
+  await asks(page, FOLLOW_UP);
+  await reads(page, 1, 'looks at it again');
+  await ends(page, 1);
+  expect('a follow-up is of the same thread', bodies(page)[1].threadId && bodies(page)[0].threadId === null, JSON.stringify(bodies(page)[1]));
+
+  const rated = page.waitForResponse(response => response.url().endsWith('/feedback'));
+  await turn(page, 1).getByRole('button', { name: 'Not helpful' }).click();
+  expect('a rating is taken', (await rated).status() === 204, (await rated).status());
+  await turn(page, 1).getByLabel('What was missing').fill('The number of days.');
+  const commented = page.waitForResponse(response => response.url().endsWith('/feedback'));
+  await turn(page, 1).getByRole('button', { name: 'Send comment' }).click();
+  expect('and a comment', (await commented).status() === 204 && (await commented).request().postDataJSON().comment === 'The number of days.');
+  expect('there is somebody to turn to', (await turn(page, 1).locator('.help').count()) === 1);
+
+  await stage.holdsTheModel();
+  await asks(page, HELD);
+  await reads(page, 2, 'heavier');
+  await page.reload();
+  await reads(page, 2, 'heavier');
+  await stage.lets();
+  await reads(page, 2, 'See Errors.');
+  await ends(page, 2);
+  const text = await turn(page, 2).locator('.answer').innerText();
+  expect('a reply goes on over a reload, and once', text.split('heavier').length === 2 && (await turn(page, 3).count()) === 0, text);
+  expect('the model was asked once', (await stage.model(HELD)).asked === 1);
+  expect('the conversation is still there', (await turn(page, 0).locator('.answer').innerText()).includes('parked'));
+  expect('there is no cookie', (await kept(page))[1] === '');
+
+  await stage.holdsTheModel();
+  const before = await stage.model(LONG);
+  await asks(page, LONG);
+  await reads(page, 3, 'hundred');
+  await panelOf(page).getByRole('button', { name: 'Stop' }).click();
+  await turn(page, 3).locator('.after', { hasText: 'Stopped' }).waitFor();
+  const start = performance.now();
+  let after;
+  do after = await stage.model(LONG); while (after.hungUp === before.hungUp && performance.now() - start < 5_000);
+  expect('a stop reaches the model', after.hungUp === before.hungUp + 1 && performance.now() - start < 1_000, `${performance.now() - start} ms`);
+  await stage.lets();
+
+  await panelOf(page).getByRole('button', { name: 'New conversation' }).click();
+  expect('a new conversation is empty', (await turn(page, 0).count()) === 0 && (await kept(page))[0] === 0);
+}
+
+export async function aSelectionIsAskedAbout({ visit, expect }) {
+  const page = await visit('/strict/guides');
+  await opener(page).waitFor();
+  await page.locator('#passage').click({ clickCount: 3 });
+  await page.locator('docent-chat .about').click();
+  await panelOf(page).locator('.chip', { hasText: 'A delivery that fails' }).waitFor();
+  await asks(page, QUESTION);
+  await reads(page, 0, 'parked');
+  const { context } = bodies(page)[0];
+  expect('it is sent as context', context?.[0].type === 'textSelection' && context[0].value.startsWith('A delivery that fails'), JSON.stringify(context));
+  expect('and only once', await panelOf(page).locator('.chip').isHidden());
+}
+
+export async function searchAloneFindsPages({ visit, expect, picture }) {
+  for (const path of ['/strict/?mode=search', '/plain/inline?mode=search']) {
+    const page = await visit(path);
+    if (!path.includes('inline')) await page.keyboard.press('Control+k');
+    await panelOf(page).locator('textarea').fill('webhook');
+    const first = panelOf(page).locator('.cards a').first();
+    await first.waitFor();
+    expect('results lead to pages', (await first.getAttribute('href')).includes('/guides/webhooks'), await first.getAttribute('href'));
+    await page.keyboard.press('ArrowDown');
+    expect('the keyboard reaches them', await page.evaluate(() => document.querySelector('docent-chat').shadowRoot.activeElement.matches('.cards a')));
+    await picture(page, path.includes('inline') ? 'search-inline' : 'search');
+    await panelOf(page).locator('textarea').fill('');
+    await first.waitFor({ state: 'detached' });
+    expect('no model is asked', bodies(page).length === 0);
+  }
+}
+
+export async function aHostThatStylesEverythingBadlyChangesNothing({ visit, expect, picture }) {
+  const [good, bad] = [await visit('/plain/a'), await visit('/hostile/a')];
+  const looks = [];
+  for (const page of [good, bad]) {
+    await opener(page).waitFor();
+    await opener(page).click();
+    await asks(page, QUESTION);
+    await reads(page, 0, 'parked');
+    await ends(page, 0);
+    looks.push(await page.evaluate(() => {
+      const { shadowRoot } = document.querySelector('docent-chat');
+      const of = (selector, ...names) => {
+        const node = shadowRoot.querySelector(selector);
+        const { width, height } = node.getBoundingClientRect();
+        const style = getComputedStyle(node);
+        return [selector, Math.round(width), Math.round(height), ...names.map(name => style[name])];
+      };
+      const text = ['fontSize', 'lineHeight', 'color', 'letterSpacing', 'textTransform', 'visibility', 'opacity', 'fontFamily'];
+      return JSON.stringify([of('.panel', 'zIndex', 'backgroundColor', ...text), of('.question', ...text), of('.answer', ...text), of('.cards a', ...text), of('.line', ...text)]);
+    }));
+  }
+  await picture(bad, 'hostile-host');
+  expect('it looks the same', looks[0] === looks[1].replaceAll('rtl', 'ltr'), `${looks[0]}\n${looks[1]}`);
+  await good.keyboard.press('Escape');
+  const hit = await good.evaluate(() => document.elementFromPoint(innerWidth / 2, innerHeight / 2).tagName);
+  expect('clicks beside it reach the page', hit !== 'DOCENT-CHAT', hit);
+}
+
+/** 500 texts that want to run or load something. */
+function hostileTexts() {
+  const urls = ['javascript:alert(1)', 'JaVaScRiPt:alert(1)', 'java\tscript:alert(1)', '&#106;avascript:alert(1)', 'javascript&colon;alert(1)', 'data:text/html,<script>alert(1)</script>', 'vbscript:x', '//evil.test/x', '\\\\evil.test\\x',
+    'https://evil.test/x', 'http://evil.test/?q=secret', 'file:///etc/passwd', 'blob:https://evil.test/x', 'ftp://evil.test', 'mailto:x@evil.test', '/\\evil.test', 'https:evil.test', '%6aavascript:alert(1)', ' javascript:alert(1)', '/guides/../../..//evil.test'];
+  const frames = [url => `[a](${url})`, url => `![a](${url})`, url => `<${url}>`, url => `[a]: ${url}\n\n[a]`, url => `<a href="${url}">a</a>`, url => `<img src="${url}" onerror="alert(1)">`, url => `[![a](${url})](${url})`, url => `| a |\n|---|\n| [b](${url}) |`,
+    url => `- [a](<${url}>)`, url => `> ![a](${url} "t")`, url => `# [a](${url} 'x')`, url => `**[a](${url})** _![b](${url})_`, url => `<iframe src="${url}"></iframe>`, url => `<svg><a xlink:href="${url}"><text>a</text></a></svg>`, url => `<form action="${url}"><button>a</button></form>`,
+    url => `<script src="${url}"></script>`, url => `<style>@import "${url}"</style>`, url => `<link rel=stylesheet href="${url}">`, url => `<object data="${url}"></object><embed src="${url}">`, url => `<meta http-equiv=refresh content="0;url=${url}">`, url => `<base href="${url}">`,
+    url => `\`[a](${url})\` ${url}`, url => `<div style="background:url(${url})">a</div>`, url => `a](${url}) [b`, url => `1. <video poster="${url}" src="${url}"></video>`];
+  return frames.flatMap(frame => urls.map(frame));
+}
+
+export async function nothingOfAHostileAnswerRunsOrIsLoaded({ visit, expect, stage, hosts, assistant, picture }) {
+  const page = await visit('/strict/');
+  await page.evaluate(() => { window.alert = () => { window.ran = true; }; });
+  await opener(page).click();
+  const texts = hostileTexts();
+  expect('there are 500', texts.length === 500, texts.length);
+  const each = 25;
+  for (let at = 0; at < texts.length; at += each) {
+    await stage.shows(texts.slice(at, at + each).join('\n\n'));
+    if (at > 0) await panelOf(page).getByRole('button', { name: 'New conversation' }).click();
+    await asks(page, SHOW);
+    await ends(page, 0);
+    const found = await page.evaluate(() => {
+      const answer = document.querySelector('docent-chat').shadowRoot.querySelector('.answer');
+      const allowed = new Set('P H4 H5 H6 UL OL LI TABLE TR TD BLOCKQUOTE HR BR STRONG EM CODE PRE A IMG DIV SPAN BUTTON'.split(' '));
+      const nodes = [...answer.querySelectorAll('*')];
+      return {
+        text: answer.textContent.length,
+        elements: nodes.filter(node => !allowed.has(node.tagName)).map(node => node.tagName),
+        handlers: nodes.flatMap(node => node.getAttributeNames().filter(name => name.startsWith('on') || name === 'style')),
+        links: [...answer.querySelectorAll('a[href]')].map(link => link.protocol).filter(protocol => !['http:', 'https:', 'mailto:'].includes(protocol)),
+        elsewhere: [...answer.querySelectorAll('a[href]')].map(link => link.href).filter(href => href.includes('evil.test') || href.includes('script:')),
+        images: [...answer.querySelectorAll('img')].map(image => image.src),
+      };
+    });
+    expect(`${at}: words are shown`, found.text > 20, JSON.stringify(found));
+    expect(`${at}: only known elements`, found.elements.length + found.handlers.length + found.links.length + found.elsewhere.length + found.images.length === 0, JSON.stringify(found));
+  }
+  await picture(page, 'hostile-answer');
+  expect('nothing ran', !(await page.evaluate(() => window.ran)));
+  const elsewhere = page.asked.map(request => new URL(request.url()).origin).filter(origin => ![hosts.origin, assistant.server].includes(origin));
+  expect('nothing was loaded', elsewhere.length === 0, elsewhere);
+}
+
+const RICH = `Docent retries a delivery **five times** with \`exponential\` backoff, see [Webhooks](/guides/webhooks).
+
+## What you can set
+
+| Field | Default | Meaning |
+|---|--:|---|
+| \`retry.max\` | 5 | How often a delivery is tried |
+| \`retry.base\` | 1 s | The first delay, *doubled* each time |
+
+1. Open the **settings** of the endpoint.
+2. Set the number of attempts:
+   - at least one
+   - at most ten
+
+\`\`\`ts
+const endpoint = await client.endpoints.update("ep_1", {
+  retry: { max: 5, base: "1s" },
+});
+console.log(endpoint.retry);
+\`\`\`
+
+> After the last attempt a delivery is parked for a day.`;
+
+export async function itLooksLikeAProductAndIsAccessible({ visit, expect, picture, stage }) {
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  await stage.shows(RICH);
+  const violations = async (page, where) => {
+    await page.evaluate(`${axe}; null`);
+    const found = await page.evaluate(async () => (await window.axe.run(document, { runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] } })).violations
+      .map(({ id, nodes }) => `${id}: ${nodes.map(node => `${node.target.flat()} ${node.failureSummary}`).join(' / ')}`));
+    const own = found.filter(text => !/^(region|landmark|page-has)/.test(text) || text.includes('docent-chat'));
+    expect(`${where}: axe`, own.length === 0, own.join('\n'));
+  };
+  for (const [label, path, options] of [
+    ['light', '/plain/', {}], ['dark', '/plain/', { colorScheme: 'dark' }], ['narrow', '/plain/', { viewport: { width: 390, height: 780 } }],
+    ['narrow-dark', '/plain/', { viewport: { width: 390, height: 780 }, colorScheme: 'dark' }], ['inline', '/plain/inline', {}], ['rtl', '/plain/?dir=rtl', {}],
+    ['forced', '/plain/?lang=ja', { forcedColors: 'active' }], ['german', '/plain/?lang=de', { reducedMotion: 'reduce' }],
+  ]) {
+    const page = await visit(path, options);
+    if (label !== 'inline') {
+      await opener(page).waitFor();
+      await picture(page, `${label}-1-button`);
+      await opener(page).click();
+    }
+    await panelOf(page).waitFor();
+    await page.waitForTimeout(300);
+    await picture(page, `${label}-2-open`);
+    await violations(page, `${label}, open`);
+    await asks(page, SHOW);
+    await ends(page, 0);
+    await picture(page, `${label}-3-answered`);
+    await turn(page, 0).locator('.question').evaluate(node => node.scrollIntoView());
+    await picture(page, `${label}-4-beginning`);
+    await violations(page, `${label}, answered`);
+    if (label === 'german') expect('it speaks German', (await panelOf(page).locator('h2').innerText()) === 'Die Doku fragen');
+    if (label === 'light') {
+      await turn(page, 0).locator('.thumbs button').last().click();
+      await picture(page, `${label}-5-rated`);
+      await violations(page, `${label}, rated`);
+      await turn(page, 0).getByRole('button', { name: 'Copy' }).click();
+      const copied = await page.evaluate(() => navigator.clipboard.readText());
+      expect('code is copied', copied.startsWith('const endpoint') && copied.endsWith('(endpoint.retry);\n'), copied);
+    }
+  }
+}
+
+export async function theKeyboardAloneSuffices({ visit, expect, stage }) {
+  const page = await visit('/plain/');
+  const inside = () => page.evaluate(() => document.querySelector('docent-chat').shadowRoot.activeElement?.className);
+  await opener(page).waitFor();
+  await page.locator('#name').focus();
+  await page.keyboard.press('Control+k');
+  expect('it does not open over what somebody types', await panelOf(page).count() === 0);
+  await page.keyboard.press('Tab');
+  expect('Tab reaches the button', (await inside()) === 'open', await inside());
+  await page.keyboard.press('Enter');
+  await panelOf(page).waitFor();
+  await page.evaluate(() => {
+    const status = document.querySelector('docent-chat').shadowRoot.querySelector('[role=status]');
+    new MutationObserver(() => (window.said = `${window.said ?? ''} ${status.textContent}`)).observe(status, { childList: true });
+  });
+  await page.keyboard.type(QUESTION);
+  await page.keyboard.press('Enter');
+  await reads(page, 0, 'parked');
+  await ends(page, 0);
+  const said = await page.evaluate(() => window.said);
+  expect('the answer is told once, by sentence', said.includes('coming.') && said.includes('complete') && said.split('parked for a day').length === 2, said);
+  const reached = new Set();
+  for (let n = 0; n < 12; n += 1) {
+    await page.keyboard.press('Shift+Tab');
+    reached.add(await page.evaluate(() => { const node = document.querySelector('docent-chat').shadowRoot.activeElement; return node?.ariaLabel ?? node?.className ?? node?.tagName; }));
+  }
+  expect('so are links and thumbs', ['Helpful', 'Not helpful', 'Close'].every(name => reached.has(name)), [...reached]);
+  await page.keyboard.press('Escape');
+  expect('Escape closes', await panelOf(page).isHidden());
+  expect('and gives the focus back', (await inside()) === 'open', await inside());
+  await page.locator('#passage').click();
+  await page.keyboard.press('Control+k');
+  expect('Control and K open', await panelOf(page).isVisible());
+  const taken = await visit('/plain/?taken');
+  await opener(taken).waitFor();
+  await taken.keyboard.press('Control+k');
+  await taken.waitForTimeout(200);
+  expect('unless the host has the key', await panelOf(taken).count() === 0);
+  await taken.keyboard.press('Control+i');
+  await panelOf(taken).waitFor();
+}
+
+export async function whatGoesWrongIsASentenceAndAWayOn({ visit, expect, stage, hosts, assistant, picture }) {
+  const network = ['net::ERR', 'status of 4', 'status of 5', 'CORS policy'];
+  const says = async (label, path, sentence, prepare = async () => {}) => {
+    const page = await visit(path, { allowed: network });
+    await opener(page).click();
+    await panelOf(page).waitFor();
+    await prepare(page);
+    await asks(page, QUESTION);
+    await turn(page, 0).locator('.trouble').waitFor();
+    const text = await turn(page, 0).locator('.trouble p').innerText();
+    expect(`${label}: a sentence`, sentence.test(text), text);
+    expect(`${label}: and a way on`, (await turn(page, 0).getByRole('button', { name: 'Try again' }).count()) === 1 && (await turn(page, 0).locator('.help').count()) === 1);
+    return page;
+  };
+  const cors = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After' };
+  const answers = (status, body, headers = {}) => page => page.route('**/message?*', route => route.request().method() === 'POST' ? route.fulfill({ status, headers: { ...cors, ...headers }, body }) : route.continue());
+  await says('401', '/plain/?key=docent_assistant_wrong', /not set up correctly/);
+  await says('403', `/plain/?key=${assistant.elsewhere}`, /does not accept questions from this page/);
+  await says('429', '/plain/', /try again in 12 seconds/, answers(429, '{"error":"x"}', { 'Retry-After': '12' }));
+  await says('503', '/plain/', /cannot be reached/, answers(503, '{"error":"x"}'));
+  await says('no server', '/plain/', /cannot be reached/, page => page.route(`${assistant.server}/**`, route => route.abort()));
+  await says('no network', '/plain/', /offline/, page => page.context().setOffline(true));
+  const start = 'data: {"type":"start","messageId":"m"}\n\ndata: {"type":"data-block","id":"1","data":["p","It waits"]}\n\n';
+  const page = await says('an error at the end', '/plain/', /^The model is overloaded\.$/, answers(200, `${start}data: {"type":"error","errorText":"The model is overloaded."}\n\n`));
+  expect('what was said stays', (await turn(page, 0).locator('.answer').innerText()) === 'It waits');
+  await picture(page, 'trouble');
+  await turn(page, 0).getByRole('button', { name: 'Search the docs instead' }).click();
+  await turn(page, 0).locator('.cards a').first().waitFor();
+  await page.unroute('**/message?*');
+  await turn(page, 0).getByRole('button', { name: 'Try again' }).click();
+  await reads(page, 0, 'parked');
+
+  await stage.holdsTheModel();
+  const cut = await visit('/plain/?proxied', { allowed: network });
+  await opener(cut).click();
+  await asks(cut, HELD);
+  await reads(cut, 0, 'heavier');
+  hosts.cuts();
+  await cut.waitForTimeout(100);
+  await stage.lets();
+  await reads(cut, 0, 'See Errors.');
+  await ends(cut, 0);
+  const text = await turn(cut, 0).locator('.answer').innerText();
+  expect('a lost connection is taken up', text.split('heavier').length === 2, text);
+}
+
+export async function aLongAnswerCostsLittle({ visit, expect }) {
+  const page = await visit('/plain/');
+  await opener(page).click();
+  await panelOf(page).waitFor();
+  let body = 'data: {"type":"start","messageId":"m"}\n\n';
+  for (let n = 0; n < 2_000; n += 1) {
+    const block = Math.floor(n / 20) + 1;
+    const text = 'a delivery that fails is retried ';
+    body += n % 20 === 0 ? `data: {"type":"data-block","id":"${block}","data":["p","${text}"]}\n\n` : `data: {"type":"data-edit","data":[[${block},0,"${text}"${n % 4 === 0 ? ',["code","again"]' : ''}]]}\n\n`;
+  }
+  await page.route('**/message?*', route => route.request().method() === 'POST' ? route.fulfill({ status: 200, headers: { 'Access-Control-Allow-Origin': '*' }, body: `${body}data: {"type":"finish"}\n\n` }) : route.continue());
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable');
+  const script = async () => (await session.send('Performance.getMetrics')).metrics.find(metric => metric.name === 'ScriptDuration').value * 1000;
+  const before = await script();
+  await asks(page, QUESTION);
+  await page.waitForFunction(() => (document.querySelector('docent-chat').shadowRoot.querySelector('.rating')));
+  const took = (await script()) - before;
+  console.log(`       64 KiB in 2,000 pieces: ${took.toFixed(0)} ms of script`);
+  expect('64 KiB in 2,000 pieces cost less than 100 ms of script', took < 100, took);
+}
+
+export async function thePageCanDriveIt({ visit, expect }) {
+  const page = await visit('/plain/');
+  await opener(page).waitFor();
+  await page.evaluate(() => {
+    window.told = [];
+    for (const name of ['open', 'close', 'ask', 'answer', 'reset']) addEventListener(`docent:${name}`, event => window.told.push([name, event.detail]));
+  });
+  await page.evaluate(question => window.Docent.open({ question }), QUESTION);
+  await reads(page, 0, 'parked');
+  await ends(page, 0);
+  await page.evaluate(() => window.Docent.update({ title: 'Acme answers', texts: { note: 'Be careful.' } }));
+  await panelOf(page).getByText('Acme answers').waitFor();
+  expect('what was said stays', (await turn(page, 0).locator('.answer').innerText()).includes('parked'));
+  expect('the owner has texts of their own', (await panelOf(page).locator('.note').innerText()) === 'Be careful.');
+  await page.evaluate(() => window.Docent.close());
+  await page.evaluate(() => window.Docent.ask('And what happens after that?'));
+  await reads(page, 1, 'looks at it again');
+  await page.evaluate(() => window.Docent.reset());
+  const told = (await page.evaluate(() => window.told)).map(([name]) => name);
+  expect('it tells the page', ['open', 'ask', 'answer', 'close', 'reset'].every(name => told.includes(name)), told);
+  await page.evaluate(() => window.Docent.destroy());
+  expect('it goes without a trace', (await page.locator('docent-chat').count()) === 0);
+}
