@@ -13,7 +13,7 @@
 //! | `chat.rs`, `chats.rs`, `resuming_chats.rs` | which replies can be resumed, by which client, and for how long |
 //! | `shared_reply.rs`, `live.rs`, `log.rs` | one reply, its events so far, and its readers |
 //! | `docs.rs` | the port to the docs of a project |
-//! | `readable_docs.rs`, `page_links.rs` | the docs as one reader may see them: pages as Markdown, their list, near misses |
+//! | `readable_docs.rs`, `page_links.rs`, `template_tags.rs` | the docs as one reader may see them: pages as Markdown, their list, near misses |
 //!
 //! This crate knows no path and no version, no model and no storage.
 
@@ -33,6 +33,7 @@ mod readers;
 mod replies;
 mod resuming_chats;
 mod shared_reply;
+mod template_tags;
 mod whole_reply;
 
 pub use answering::Answering;

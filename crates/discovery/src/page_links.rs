@@ -1,54 +1,107 @@
-//! Links of a page as addresses of its site.
+//! A page as it is read away from its site: with links that are addresses of the site, and without tags of templates.
 //!
 //! A page links others as its generator wants it: by file, by address, relative to one of both. Away from the site only
 //! the address means anything.
 
-use docent_markdown::{AnchorStyle, Format, LinkKind, joined, parse_as};
+use std::ops::Range;
+
+use docent_markdown::{AnchorStyle, Format, LinkKind, Page, joined, parse_as};
 use docent_search::PageContent;
 use docent_types::encoded_path;
 
-/// The Markdown of a page whose links to pages of the site are `base` and the page's path. Links elsewhere, to files and
-/// to anchors of the page itself stay as they are. `path_of` finds the path of the page that is served at an address.
-pub(crate) fn with_site_links<'d>(page: &PageContent, base: &str, path_of: impl Fn(&str) -> Option<&'d str>) -> String {
-    let parsed = parse_as("page.md", page.content.as_bytes(), Format::Markdown, AnchorStyle::GitHub);
+use crate::template_tags::{referred, tags};
+
+/// Finds the pages that addresses and files lead to.
+pub(crate) trait Pages<'d> {
+    /// The path of the page that is served at an address.
+    fn path_of(&self, address: &str) -> Option<&'d str>;
+
+    /// The path of the page that is made from a file.
+    fn path_of_file(&self, file: &str) -> Option<&'d str>;
+}
+
+/// The Markdown of a page whose links to pages of the site are `base` and the page's path, and without tags of templates.
+/// Links elsewhere, to files and to anchors of the page itself stay as they are.
+pub(crate) fn with_site_links<'d>(page: &PageContent, base: &str, pages: &impl Pages<'d>) -> String {
+    let untagged = without_tags(&page.content);
+    let parsed = parsed(&untagged);
     let links = parsed.links.iter().filter(|link| matches!(link.kind, LinkKind::Inline | LinkKind::Reference));
-    let mut edits: Vec<_> = links
-        .filter_map(|link| {
-            let end = link.target.find(['#', '?']).unwrap_or(link.target.len());
-            let (target, rest) = link.target.split_at(end);
-            let path = candidates(page, target).iter().find_map(|candidate| path_of(candidate))?;
-            Some((link.dest_span.clone(), format!("{base}/{}{}", encoded_path(path), written(rest)?)))
-        })
-        .collect();
+    let edits = links.filter_map(|link| {
+        let (referred, target) = match referred(&link.target) {
+            Some(path) => (true, path),
+            None => (false, link.target.as_str()),
+        };
+        let (target, rest) = target.split_at(target.find(['#', '?']).unwrap_or(target.len()));
+        let path = leads_to(page, target, referred, pages)?;
+        Some((link.dest_span.clone(), format!("{base}/{}{}", encoded_path(path), written(rest)?)))
+    });
+    edited(&untagged, edits.collect())
+}
+
+/// A text without tags of templates, but for those that make a link's destination.
+fn without_tags(text: &str) -> String {
+    if !text.contains("{{") && !text.contains("{%") {
+        return text.to_owned();
+    }
+    let parsed = parsed(text);
+    let mut kept: Vec<_> = parsed.code;
+    kept.extend(parsed.links.into_iter().map(|link| link.dest_span));
+    kept.sort_by_key(|span| span.start);
+    edited(text, tags(text, &kept))
+}
+
+fn parsed(text: &str) -> Page {
+    parse_as("page.md", text.as_bytes(), Format::Markdown, AnchorStyle::GitHub)
+}
+
+/// A text with these byte ranges replaced.
+fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     // Several links share the destination of one definition.
     edits.sort_by_key(|(span, _)| span.start);
     edits.dedup_by_key(|(span, _)| span.start);
-    let (mut text, mut at) = (String::with_capacity(page.content.len()), 0);
-    for (span, destination) in edits {
-        let Some(before) = page.content.get(at..span.start) else { continue };
-        text.push_str(before);
-        text.push_str(&destination);
+    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+    for (span, replacement) in edits {
+        let Some(before) = text.get(at..span.start) else { continue };
+        out.push_str(before);
+        out.push_str(&replacement);
         at = span.end;
     }
-    text.push_str(page.content.get(at..).unwrap_or_default());
-    text
+    out.push_str(text.get(at..).unwrap_or_default());
+    out
 }
 
-/// The addresses that a target without anchor and query may mean, the likeliest first. A relative one is below the
-/// folder of the file or, as browsers have it, of the page; an absolute one may begin with the path of the whole site.
-fn candidates(page: &PageContent, target: &str) -> Vec<String> {
+/// The path of the page that a target without anchor and query leads to. A relative one is below the folder of the file
+/// or, as browsers have it, of the page; an absolute one may begin with the path of the whole site, and so may one that
+/// a template `refers` to.
+fn leads_to<'d>(page: &PageContent, target: &str, refers: bool, pages: &impl Pages<'d>) -> Option<&'d str> {
     let has_scheme = target.split('/').next().is_some_and(|head| head.contains(':'));
     if target.is_empty() || target.starts_with("//") || has_scheme {
-        return Vec::new();
+        return None;
     }
-    let found = match target.strip_prefix('/') {
-        Some(absolute) => {
-            let below = absolute.split_once('/').map(|(_, below)| below.to_owned());
-            [Some(absolute.to_owned()), below, None]
+    let decoded = docent_types::decoded_path(target);
+    let absolute = target.strip_prefix('/').or(refers.then_some(target));
+    if let Some(absolute) = absolute {
+        let below = || pages.path_of(absolute.split_once('/')?.1);
+        let found = pages.path_of(absolute).or_else(below).or_else(|| of_file(decoded.trim_start_matches('/'), pages));
+        if found.is_some() || !refers {
+            return found;
         }
-        None => [joined(folder(&page.file), target), joined(folder(&page.path), target), joined(&page.path, target)],
-    };
-    found.into_iter().flatten().collect()
+    }
+    let beside = joined(folder(&page.file), &decoded);
+    beside.and_then(|file| of_file(&file, pages)).or_else(|| {
+        let folders = [folder(&page.file), folder(&page.path), &page.path];
+        folders.into_iter().find_map(|folder| pages.path_of(&joined(folder, target)?))
+    })
+}
+
+/// The page that is made from a file, whose ending may be missing.
+fn of_file<'d>(file: &str, pages: &impl Pages<'d>) -> Option<&'d str> {
+    pages.path_of_file(file).or_else(|| {
+        let file = file.trim_end_matches('/');
+        let last = file.rsplit('/').next().unwrap_or(file);
+        let endings = [".md", ".mdx"].into_iter().filter(|_| !last.contains('.'));
+        endings.into_iter().find_map(|ending| pages.path_of_file(&format!("{file}{ending}")))
+    })
 }
 
 fn folder(path: &str) -> &str {
@@ -79,10 +132,18 @@ mod tests {
         PageContent { file, path, content, title: String::new(), groups: Vec::new() }
     }
 
-    fn path_of(address: &str) -> Option<&'static str> {
-        let address = docent_types::decoded_path(address.trim_matches('/'));
-        let stem = address.strip_suffix(".md").unwrap_or(&address);
-        PATHS.into_iter().find(|path| !stem.is_empty() && *path == stem.strip_suffix("/index").unwrap_or(stem))
+    struct Site;
+
+    impl Pages<'static> for Site {
+        fn path_of(&self, address: &str) -> Option<&'static str> {
+            let address = docent_types::decoded_path(address.trim_matches('/'));
+            let stem = address.strip_suffix(".md").unwrap_or(&address);
+            PATHS.into_iter().find(|path| !stem.is_empty() && *path == stem.strip_suffix("/index").unwrap_or(stem))
+        }
+
+        fn path_of_file(&self, file: &str) -> Option<&'static str> {
+            (file == "guides/01-Named.mdx").then_some("guides/retries")
+        }
     }
 
     #[test]
@@ -98,19 +159,23 @@ mod tests {
             ("[a](#here) [b](https://a.test/guides) [c](mailto:a@b.c)", ""),
             ("![a](retries.md) `[a](retries.md)` [a](missing.md) [b](//retries.md)", ""),
             ("[a](../../retries.md)", ""),
+            ("[a](01-Named.mdx#b) [b](./01-Named)", "[a](/docs/guides/retries#b) [b](/docs/guides/retries)"),
+            ("[a]({{< relref \"reference/errors.md#b\" >}})", "[a](/docs/reference/errors#b)"),
+            ("[a]({{% relref \"01-Named.mdx\" %}})", "[a](/docs/guides/retries)"),
+            ("{{< card link=\"retries\" title=\"A\" >}} `{{< b >}}`", "[A](/docs/guides/retries) `{{< b >}}`"),
         ] {
             let page = page("guides/setup.md", "guides/setup", written);
             let expected = if expected.is_empty() { written } else { expected };
-            assert_eq!(with_site_links(&page, "/docs", path_of), expected, "{written}");
+            assert_eq!(with_site_links(&page, "/docs", &Site), expected, "{written}");
         }
         let index = page("guides/index.md", "guides", "[a](retries.md) [b](./retries)");
-        assert_eq!(with_site_links(&index, "", path_of), "[a](/guides/retries) [b](/guides/retries)");
+        assert_eq!(with_site_links(&index, "", &Site), "[a](/guides/retries) [b](/guides/retries)");
     }
 
     proptest! {
         #[test]
         fn nothing_but_destinations_changes(text in "(\\[a\\]\\(retries.md\\)|[\\[\\]()<>#`!a\n ]|\\PC){0,60}") {
-            let changed = with_site_links(&page("guides/setup.md", "guides/setup", &text), "", path_of);
+            let changed = with_site_links(&page("guides/setup.md", "guides/setup", &text), "", &Site);
             let without = |text: &str| text.replace("/guides/retries", "").replace("retries.md", "").replace("retries", "");
             prop_assert_eq!(without(&changed), without(&text));
         }

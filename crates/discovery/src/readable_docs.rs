@@ -12,7 +12,7 @@ use docent_search::{PageContent, PageEntry, Snapshot};
 use docent_types::{Domain, Passage, encoded_path};
 
 use crate::filter::FilterBody;
-use crate::page_links::with_site_links;
+use crate::page_links::{Pages, with_site_links};
 
 /// A group that nobody is in: a filter by it leaves the pages that are open to all.
 const NOBODY: &str = "";
@@ -130,7 +130,7 @@ impl ReadableDocs {
 
     fn readable(&self, page: PageContent) -> MarkdownPage {
         let base = self.site.address.as_deref().unwrap_or_default().trim_end_matches('/');
-        let markdown = with_site_links(&page, base, |address| self.docs.path_of(address));
+        let markdown = with_site_links(&page, base, &&*self.docs);
         MarkdownPage { path: page.path, title: page.title, markdown }
     }
 
@@ -178,6 +178,16 @@ impl MarkdownPage {
 /// The letters and digits of a text, in small letters: what a heading and its anchor have in common.
 fn letters(text: &str) -> String {
     docent_types::decoded_path(text).chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+impl<'d> Pages<'d> for &'d Snapshot {
+    fn path_of(&self, address: &str) -> Option<&'d str> {
+        Snapshot::path_of(self, address)
+    }
+
+    fn path_of_file(&self, file: &str) -> Option<&'d str> {
+        Snapshot::path_of_file(self, file)
+    }
 }
 
 /// The page at an address: a path with or without slashes around it and a file extension. `guides/index` is the page of

@@ -211,6 +211,13 @@ impl Snapshot {
         self.lookup(address).map(|page| page.path.as_str())
     }
 
+    /// The path, decoded, of the first page that is made from a file, which is relative to the docs root.
+    pub fn path_of_file(&self, file: &str) -> Option<&str> {
+        let files = &self.manifest().files;
+        let at = files.binary_search_by(|entry| entry.path.as_str().cmp(file)).ok()?;
+        files[at].pages.iter().find(|page| page.listed).map(|page| page.path.as_str())
+    }
+
     /// The commit of this state; `None` before anything was indexed.
     pub fn commit(&self) -> Option<&str> {
         self.state().map(|state| state.manifest.commit.as_str())
