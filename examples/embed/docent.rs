@@ -84,6 +84,7 @@ impl Docent {
             models: ModelNames { offered: vec![MODEL.to_owned()], default: MODEL.to_owned() },
             answering: Answering { assistant, docs: Arc::clone(&indexes) as _, replies: Replies::default(), searches },
             events_of: docent_authoring::job_events,
+            clock: Arc::clone(&clock),
         };
         Ok(Self { api, store, clock, indexes, repositories, author })
     }

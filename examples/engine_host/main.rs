@@ -124,7 +124,7 @@ impl Service {
         let limits = JobLimits { creates_per_hour: MANY, messages_per_hour: MANY };
         let jobs = Jobs::new(Arc::clone(&store) as _, Arc::clone(&clock), Arc::clone(&ids), limits);
         let searches = SearchLog::new(Arc::clone(&store) as _, Arc::clone(&clock));
-        let assistant = Arc::new(Assistant::new(Arc::new(Builtin), Arc::clone(&store) as _, clock, ids));
+        let assistant = Arc::new(Assistant::new(Arc::new(Builtin), Arc::clone(&store) as _, Arc::clone(&clock), ids));
         let docs = Arc::new(Indexes::new(folder.join("index")));
         let api = Api {
             access,
@@ -132,6 +132,7 @@ impl Service {
             models: ModelNames { offered: vec![NAME.to_owned()], default: NAME.to_owned() },
             answering: Answering { assistant, docs, replies: Replies::default(), searches },
             events_of: |_| Vec::new(),
+            clock: Arc::clone(&clock),
         };
         Ok(Self { store, jobs, project, api, key: key.expose().to_owned() })
     }

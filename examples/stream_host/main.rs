@@ -95,10 +95,11 @@ async fn docent(folder: &Path, pace: Paced) -> Result<(Api, String), BoxError> {
     let assistant = Arc::new(Assistant::new(Arc::new(pace), threads, Arc::clone(&clock), Arc::clone(&ids)));
     let api = Api {
         access,
-        jobs: Jobs::new(store, clock, ids, JobLimits { creates_per_hour: 1, messages_per_hour: 1 }),
+        jobs: Jobs::new(store, Arc::clone(&clock), ids, JobLimits { creates_per_hour: 1, messages_per_hour: 1 }),
         models: ModelNames { offered: vec![NAME.to_owned()], default: NAME.to_owned() },
         answering: Answering { assistant, docs: indexes, replies: Replies::at_once(MANY as usize), searches },
         events_of: docent_authoring::job_events,
+        clock,
     };
     Ok((api, key.expose().to_owned()))
 }

@@ -36,6 +36,7 @@ mod lists;
 mod mcp;
 mod models;
 mod open_files;
+mod openai_door;
 mod openid;
 mod operators;
 mod past_jobs;

@@ -49,6 +49,17 @@ fn released_clients_of_the_model_context_protocol_use_the_tools() {
     assert!(status.success(), "the clients found fault: {status}");
 }
 
+/// Needs what the tests above need.
+#[test]
+#[ignore = "needs node and the packages of tests/sdk: cargo xtask test --only sdk"]
+fn the_sdk_of_openai_talks_to_the_assistant() {
+    let site = Site::start();
+    let mut command = third_party::node("sdk", "openai.mjs");
+    command.args([&site.server.url(), PROJECT]).env("DOCENT_KEY", &site.assistant_key);
+    let status = command.status().expect("start node");
+    assert!(status.success(), "the client found fault: {status}");
+}
+
 /// The code snippet that the playground shows for a question, with the key of the site.
 fn snippet(site: &Site) -> String {
     let mut owner = Person::joins(&site.server, &site.installation, "olive", "owner");

@@ -21,6 +21,7 @@
 //! | `thread.rs` | `GET /v1/analytics/{projectId}/assistant/threads/{threadId}` |
 //! | `search.rs` | `POST /discovery/v1/search/{domain}` |
 //! | `page.rs` | `POST /discovery/v1/page/{domain}` |
+//! | `openai.rs` | `POST /discovery/v2/openai/{domain}/chat/completions`, `GET …/models` |
 //! | `site_files.rs`, `llms_txt.rs` | `GET /sites/{domain}/…`: pages as Markdown, `llms.txt`, `llms-full.txt` |
 //!
 //! The checks of a request have the same order everywhere: path, method, key, body, and then the core. So a caller
@@ -45,6 +46,7 @@ mod job;
 mod list_jobs;
 mod llms_txt;
 mod message_job;
+mod openai;
 mod page;
 mod parameter;
 mod period;

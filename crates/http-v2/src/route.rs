@@ -49,6 +49,9 @@ pub enum DiscoveryVerb {
     Feedback,
     Search,
     Page,
+    Complete,
+    Models,
+    Model,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +70,7 @@ pub(crate) enum NamedResource {
     Job,
     Chat,
     Thread,
+    Model,
 }
 
 impl NamedResource {
@@ -76,7 +80,7 @@ impl NamedResource {
             Self::Project => 2,
             Self::Domain => 3,
             Self::Job => 4,
-            Self::Chat | Self::Thread => 5,
+            Self::Chat | Self::Thread | Self::Model => 5,
         })
     }
 }
@@ -110,6 +114,9 @@ impl Route {
             }
             ["discovery", "v2", "assistant", _, "message"] => Self::Discovery(DiscoveryVerb::Ask),
             ["discovery", "v2", "assistant", _, "message", _, "stream"] => Self::Discovery(DiscoveryVerb::Resume),
+            ["discovery", "v2", "openai", _, "chat", "completions"] => Self::Discovery(DiscoveryVerb::Complete),
+            ["discovery", "v2", "openai", _, "models"] => Self::Discovery(DiscoveryVerb::Models),
+            ["discovery", "v2", "openai", _, "models", id] if !id.is_empty() => Self::Discovery(DiscoveryVerb::Model),
             ["discovery", "v1", "assistant", _, "feedback"] => Self::Discovery(DiscoveryVerb::Feedback),
             ["discovery", "v1", "search", _] => Self::Discovery(DiscoveryVerb::Search),
             ["discovery", "v1", "page", _] => Self::Discovery(DiscoveryVerb::Page),
@@ -124,9 +131,10 @@ impl Route {
 
     pub(crate) const fn methods(self) -> Methods {
         match self {
-            Self::Agent(AgentVerb::List | AgentVerb::Get | AgentVerb::Events) | Self::Analytics(_) | Self::Site(_) => {
-                Methods::GET
-            }
+            Self::Agent(AgentVerb::List | AgentVerb::Get | AgentVerb::Events)
+            | Self::Analytics(_)
+            | Self::Site(_)
+            | Self::Discovery(DiscoveryVerb::Models | DiscoveryVerb::Model) => Methods::GET,
             Self::Discovery(DiscoveryVerb::Resume) => Methods::new(&[Method::GET, Method::DELETE]),
             Self::Agent(_) | Self::Discovery(_) => Methods::POST,
         }

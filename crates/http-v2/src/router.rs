@@ -10,8 +10,8 @@ use crate::api::Api;
 use crate::conversations::ConversationList;
 use crate::route::{AgentVerb, AnalyticsVerb, DiscoveryVerb, NamedResource, Route, SiteVerb};
 use crate::{
-    archive_job, ask, conversations, create_job, events, feedback, gap_groups, get_job, list_jobs, message_job, page,
-    ratings, resume, search, searches, site_files, summary, thread,
+    archive_job, ask, conversations, create_job, events, feedback, gap_groups, get_job, list_jobs, message_job, openai,
+    page, ratings, resume, search, searches, site_files, summary, thread,
 };
 
 impl Api {
@@ -97,6 +97,9 @@ impl Api {
             DiscoveryVerb::Feedback => feedback::feedback(self, request, project).await,
             DiscoveryVerb::Search => search::search(self, request, project).await,
             DiscoveryVerb::Page => page::page(self, request, project).await,
+            DiscoveryVerb::Complete => openai::complete(self, request, &principal).await,
+            DiscoveryVerb::Models => Ok(openai::models(project)),
+            DiscoveryVerb::Model => openai::one_model(request, project),
         }
     }
 

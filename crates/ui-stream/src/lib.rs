@@ -1,11 +1,12 @@
 //! Encodes stream events as the bytes that a chat client reads.
 //!
 //! The assistant and the agent emit [`docent_types::StreamEvent`]s, independent of any client's protocol. This crate
-//! encodes them in the protocols of the chat SDKs, one file per client generation:
+//! encodes them in the protocols of chat clients, one file per protocol:
 //!
 //! | file | protocol | clients |
 //! |---|---|---|
 //! | `data_stream.rs` | the data stream: lines of one letter and one JSON value each | SDK major 4 |
+//! | `chat_completions.rs` | chat completions, streamed and whole | OpenAI's SDKs, and front ends for that API |
 //! | `ui_message.rs` | the UI message stream: server-sent events with one JSON object each | SDK majors 5, 6, 7 |
 //!
 //! `blocks.rs` makes a tree of vetted nodes of an answer's Markdown, for clients that have no parser: a UI message stream may
@@ -20,11 +21,13 @@
 //! crates that produce such streams.
 
 mod blocks;
+mod chat_completions;
 mod data_stream;
 mod encoder;
 mod grammar;
 mod ui_message;
 
+pub use chat_completions::{ChatCompletions, CitedPage, CompletionHead, chat_completion};
 pub use data_stream::DataStream;
 pub use encoder::Encoder;
 pub use grammar::{Grammar, GrammarError};

@@ -166,6 +166,7 @@ impl TestApi {
                 searches: SearchLog::new(Arc::new(MemorySearches::default()), shared_clock),
             },
             events_of,
+            clock: Arc::new(clock.clone()),
         };
         let admin = issue(&keys, |grant| grant.kind = KeyKind::Admin).await;
         let assistant = issue(&keys, |_| {}).await;

@@ -213,6 +213,7 @@ pub(crate) fn route_of(request: &Request) -> &'static str {
         ["discovery", "v1", "assistant", _, "feedback"] => "/discovery/v1/assistant/feedback",
         ["discovery", "v1", "assistant", ..] => "/discovery/v1/assistant",
         ["discovery", "v2", "assistant", ..] => "/discovery/v2/assistant",
+        ["discovery", "v2", "openai", ..] => "/discovery/v2/openai",
         ["discovery", "v1", "search", ..] => "/discovery/v1/search",
         ["discovery", "v1", "page", ..] => "/discovery/v1/page",
         ["sites", ..] => "/sites",

@@ -309,6 +309,7 @@ impl Router {
             models: models.clone(),
             answering: answering.clone(),
             events_of: docent_authoring::job_events,
+            clock: Arc::clone(&app.clock),
         };
         let mcp = docent_mcp::ToolServer {
             access: app.access.clone(),
