@@ -290,10 +290,7 @@ impl Reply {
         if let Some(page) = &current_page {
             self.retrieval.targets.learn(&page.content);
         }
-        let passages = match is_builtin {
-            true => self.retrieval.first_search_results_with_pages(&self.query),
-            false => self.retrieval.first_search_results().to_vec(),
-        };
+        let passages = self.retrieval.first_search_results_with_pages(&self.query, is_builtin);
         let never_mentioned = self.retrieval.never_mentioned(&self.query);
         let input = PromptInput {
             site: self.retrieval.site(),

@@ -22,10 +22,14 @@ const SOURCE_SHARE: f32 = 0.6;
 /// Maximum number of sources of one search: an answer seldom uses more. Other pages that it links become sources at its
 /// end.
 const SOURCES: usize = 3;
-/// For a model that only quotes: the number of pages of which it gets all sections, and the maximum number of sections
-/// of each. A search returns one section per page, and the answer may be in another.
+/// The number of pages of which a model gets further sections. A search returns one section per page, and the answer may be in
+/// another.
 const PAGES: usize = 2;
+/// Maximum number of sections of each: for a model that only quotes, which gets all, and for others.
 const SECTIONS: usize = 60;
+const MATCHING_SECTIONS: usize = 3;
+/// A model that does not only quote gets the sections with at least this share of what the best one has of the question.
+const MATCHING_SHARE: f32 = 0.75;
 
 /// Maximum number of reported words that the docs never mention, and the maximum length of such a word, in characters.
 const NAMES: usize = 3;
@@ -106,12 +110,17 @@ impl Retrieval {
         words
     }
 
-    /// The result of our own search, and the other sections of its best pages.
-    pub(crate) fn first_search_results_with_pages(&mut self, query: &SearchWords) -> Vec<Arc<Passage>> {
+    /// The result of our own search, and further sections of its best pages: all for a model that only quotes.
+    pub(crate) fn first_search_results_with_pages(&mut self, query: &SearchWords, quotes: bool) -> Vec<Arc<Passage>> {
         let mut all = self.first_search_results().to_vec();
-        let query = Query { limit: SECTIONS, ..self.query(query) };
+        let limit = if quotes { SECTIONS } else { MATCHING_SECTIONS };
+        let query = Query { limit, ..self.query(query) };
         for page in self.first_search_results().iter().take(PAGES) {
-            let sections = self.targets.docs().sections(&query, &page.href);
+            let docs = self.targets.docs();
+            let sections = match quotes {
+                true => docs.sections(&query, &page.href),
+                false => docs.matching_sections(&query, &page.href, MATCHING_SHARE),
+            };
             let others: Vec<Passage> =
                 sections.into_iter().filter(|section| all.iter().all(|known| known.href != section.href)).collect();
             all.extend(others.into_iter().map(Arc::new));

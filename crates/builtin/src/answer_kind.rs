@@ -1,5 +1,7 @@
 //! Which kind of answer a question expects, judging by its wording.
 
+use crate::blocks::{Block, BlockKind};
+
 /// The kind of answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AnswerKind {
@@ -93,6 +95,16 @@ const LIST: &[&str] = &[
 const NO_PLURAL: &[&str] = &["does", "happens", "was", "is", "has", "status", "process", "address", "means"];
 
 impl AnswerKind {
+    /// Whether a block may be such an answer; any block may be a statement.
+    pub(crate) fn is_met_by(self, block: &Block<'_>) -> bool {
+        match self {
+            Self::Steps => block.is_code_or_steps(),
+            Self::Value => block.kind != BlockKind::Code && has_number(block.text),
+            Self::List => matches!(block.kind, BlockKind::List | BlockKind::Table),
+            Self::Statement => true,
+        }
+    }
+
     pub(crate) fn expected_by(question: &str) -> Self {
         let question = question.to_lowercase();
         let contains = |phrases: &[&str]| phrases.iter().any(|phrase| question.contains(phrase));
@@ -111,6 +123,13 @@ impl AnswerKind {
             Self::Statement
         }
     }
+}
+
+/// Whether a text has a number by itself, other than that of an item: `5`, `1.5`, `30 s`, and not `2xx`.
+fn has_number(text: &str) -> bool {
+    let numbers = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | ','));
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    numbers.map(|word| word.trim_matches(['.', ','])).any(|word| word.split(['.', ',']).all(is_number))
 }
 
 /// `which routers are there`, `what roles can …`.

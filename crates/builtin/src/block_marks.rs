@@ -14,7 +14,9 @@ pub(crate) fn mark(line: &str) -> Option<Mark<'_>> {
     if let Some(rest) = line.strip_prefix("=== ").or_else(|| line.strip_prefix("===! ")) {
         return rest.trim().strip_prefix('"')?.strip_suffix('"').map(Mark::Label);
     }
-    if line.starts_with(":::") {
+    let is_shortcode =
+        line.starts_with("{{<") && line.ends_with(">}}") || line.starts_with("{{%") && line.ends_with("%}}");
+    if line.starts_with(":::") || is_shortcode && !line.contains("mermaid") && line.matches("}}").count() == 1 {
         return Some(Mark::Nothing);
     }
     let template = line.strip_prefix("{%").and_then(|rest| rest.strip_suffix("%}"));
@@ -51,6 +53,8 @@ mod tests {
             ("{% endtab %}", Some(Mark::Nothing)),
             ("</Tabs>", Some(Mark::Nothing)),
             (":::tip", Some(Mark::Nothing)),
+            ("{{< warning >}}", Some(Mark::Nothing)),
+            ("{{< a >}} and {{< b >}}", None),
             ("<Card title=\"A\">words</Card>", None),
             ("<b>words</b>", None),
             ("use {% raw %}", None),

@@ -56,7 +56,7 @@ pub(crate) fn blocks(content: &str) -> Vec<Block<'_>> {
     let mut fence: Option<&str> = None;
     let mut at = 0;
     let ends = |fence: &str, text: &str| match fence {
-        HTML_END => text.contains(HTML_END),
+        HTML_END | DIAGRAM_END => text.contains(fence),
         _ => text.starts_with(fence) && text.trim_start_matches(['`', '~']).is_empty(),
     };
     for line in content.split_inclusive('\n') {
@@ -99,6 +99,7 @@ pub(crate) fn blocks(content: &str) -> Vec<Block<'_>> {
         at += line.len();
     }
     blocks.extend(run.take().map(|run| run.block(content)));
+    blocks.retain(|block| !is_diagram(block.text));
     blocks
 }
 
@@ -135,10 +136,24 @@ impl Run {
 
 const HTML_END: &str = "</pre>";
 
+const DIAGRAM_END: &str = "/mermaid";
+
+/// Whether a block is a diagram, whose source tells a reader little.
+fn is_diagram(text: &str) -> bool {
+    ["```mermaid", "~~~mermaid"].iter().any(|open| text.starts_with(open)) || opens_diagram(text)
+}
+
+/// Whether a line is `{{< mermaid >}}`.
+fn opens_diagram(text: &str) -> bool {
+    let shortcode = text.strip_prefix("{{<").or_else(|| text.strip_prefix("{{%"));
+    shortcode.is_some_and(|shortcode| shortcode.trim_start().starts_with("mermaid"))
+}
+
 /// What ends the code that begins with this line.
 fn fence_of(text: &str) -> Option<&'static str> {
     let html = text.starts_with("<pre").then_some(HTML_END);
-    html.or_else(|| ["```", "~~~"].into_iter().find(|mark| text.starts_with(mark)))
+    let special = html.or_else(|| opens_diagram(text).then_some(DIAGRAM_END));
+    special.or_else(|| ["```", "~~~"].into_iter().find(|mark| text.starts_with(mark)))
 }
 
 /// The kind of block that begins with this line.
@@ -152,6 +167,12 @@ fn kind(text: &str) -> BlockKind {
     } else {
         BlockKind::Prose
     }
+}
+
+/// Whether a text has a value: a number, or code.
+pub(crate) fn has_value(text: &str) -> bool {
+    let text = text.trim_start_matches(|c: char| c.is_ascii_digit() || ".)- ".contains(c));
+    text.contains('`') || text.contains(|c: char| c.is_ascii_digit())
 }
 
 /// The items of a list, each with the indented text below it.
@@ -228,6 +249,8 @@ mod tests {
                 (BlockKind::Prose, "More."),
             ]
         );
+        let diagrams = "{{< mermaid >}}\ngraph\n\nA --> B\n{{< /mermaid >}}\n\n```mermaid\ngraph\n```\n";
+        assert_eq!(kinds(&format!("One.\n{diagrams}\nTwo.")), [(BlockKind::Prose, "One."), (BlockKind::Prose, "Two.")]);
         assert_eq!(
             kinds("{% tabs %}\n{% tab title=\"Go\" %}\n```go\n{% x %}\n```\n{% endtab %}\nText."),
             [(BlockKind::Label, "Go"), (BlockKind::Code, "```go\n{% x %}\n```"), (BlockKind::Prose, "Text.")]

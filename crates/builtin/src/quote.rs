@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use docent_types::Passage;
 
 use crate::answer_kind::AnswerKind;
-use crate::blocks::{Block, BlockKind, blocks};
+use crate::blocks::{Block, BlockKind, blocks, has_value};
 use crate::outline::list_mark;
 use crate::words::{TermSet, Topic, Weights};
 
@@ -21,12 +21,14 @@ const MAX_QUOTE_CHARS: [usize; 3] = [900, 500, 400];
 const MAX_TEXT_CHARS: usize = 1_200;
 /// Less room than this is too little for a quote.
 const MIN_QUOTE_CHARS: usize = 200;
+/// Maximum number of characters of one block of code.
+const MAX_CODE_CHARS: usize = 900;
 /// Maximum number of characters of a list of steps, which is quoted whole up to here.
 const MAX_STEPS_CHARS: usize = 2_000;
 /// A passage is quoted when it scores at least this share of the best one.
 const NEAR_BEST: f32 = 0.75;
-/// The same where more than one passage is needed: for what a comparison is with, and for the code or the steps that the
-/// passages before lack. Those in a section below the best one are quoted at any score.
+/// The same where more than one passage is needed: for what a comparison is with, and for the steps, the value or the list
+/// that the passages before lack. Those in a section below the best one are quoted at any score.
 const NEAR_BEST_IF_NEEDED: f32 = 0.4;
 /// A block is quoted when it scores at least this share of the best one of its passage.
 const BLOCK_NEAR_BEST: f32 = 0.5;
@@ -106,12 +108,12 @@ pub(crate) fn quotes(candidates: &[Candidate<'_>], topic: &Topic, expected: Answ
     order.sort_by(|a, b| best[*b].total_cmp(&best[*a]));
     let top = order.first().map_or(0.0, |first| best[*first]);
     let is_needed_always = compares(question);
-    let (mut quotes, mut text_chars, mut has_steps) = (Vec::new(), 0, expected != AnswerKind::Steps);
+    let (mut quotes, mut text_chars, mut has_expected) = (Vec::new(), 0, false);
     let (mut next, mut below) = (0, None);
     while let Some(at) = order.get(next).copied() {
         next += 1;
         let blocks = &sections[at].blocks;
-        let is_needed = is_needed_always || !has_steps && blocks.iter().any(Block::is_code_or_steps);
+        let is_needed = is_needed_always || !has_expected && blocks.iter().any(|block| expected.is_met_by(block));
         let Some(max_chars) = MAX_QUOTE_CHARS.get(quotes.len()) else { break };
         let max_chars = (*max_chars).min(MAX_TEXT_CHARS.saturating_sub(text_chars));
         let is_near = best[at] >= top * if is_needed { NEAR_BEST_IF_NEEDED } else { NEAR_BEST };
@@ -123,15 +125,15 @@ pub(crate) fn quotes(candidates: &[Candidate<'_>], topic: &Topic, expected: Answ
             parts.map(|block| (block, quoted_text(&blocks[block], topic, &weights, max_chars))).collect();
         let text = parts.iter().filter(|(block, _)| blocks[*block].kind != BlockKind::Code);
         text_chars += text.map(|(_, text)| text.chars().count()).sum::<usize>();
-        has_steps |= parts.iter().any(|(block, _)| blocks[*block].is_code_or_steps());
+        has_expected |= parts.iter().any(|(block, _)| expected.is_met_by(&blocks[*block]));
         quotes.push(Quote { passage: at, text: joined(parts) });
-        if quotes.len() == 1 && !has_steps {
+        if quotes.len() == 1 && !has_expected {
             let is_below = |other: &usize| is_below(candidates[*other].passage, candidates[at].passage);
-            let has_code = |other: &usize| {
+            let meets = |other: &usize| {
                 let quoted = sections[*other].blocks_to_quote(&scores[*other], expected, MAX_QUOTE_CHARS[1]);
-                quoted.iter().any(|block| sections[*other].blocks[*block].is_code_or_steps())
+                quoted.iter().any(|block| expected.is_met_by(&sections[*other].blocks[*block]))
             };
-            below = order[next..].iter().copied().find(|other| is_below(other) && has_code(other));
+            below = order[next..].iter().copied().find(|other| is_below(other) && meets(other));
             if let Some(below) = below {
                 order.retain(|other| *other != below);
                 order.insert(next, below);
@@ -231,7 +233,7 @@ impl<'p> Section<'p> {
 
     /// The indices of the blocks to quote, in order: the best-scored blocks with their introductions, then the blocks
     /// after them, as far as `max_chars` and [`MAX_EXTENDED_QUOTE_CHARS`] allow. The best block is chosen even if it is
-    /// longer than `max_chars`.
+    /// longer than `max_chars`, and where steps are expected the best code is, if there would be none.
     fn blocks_to_quote(&self, scores: &[f32], expected: AnswerKind, max_chars: usize) -> Vec<usize> {
         let mut room = max_chars;
         let size = |blocks: &[Block<'_>]| blocks.iter().map(|block| block.text.chars().count()).sum::<usize>();
@@ -261,6 +263,15 @@ impl<'p> Section<'p> {
             }
             room -= size;
             chosen.push(next);
+        }
+        let meets = |at: &usize| expected.is_met_by(&self.blocks[*at]);
+        if expected == AnswerKind::Steps && !chosen.iter().any(meets) {
+            let code =
+                (0..self.blocks.len()).filter(meets).max_by(|a, b| scores[*a].total_cmp(&scores[*b]).then(b.cmp(a)));
+            let blocks = code.map(|at| self.with_context(at, expected));
+            chosen.extend(
+                blocks.filter(|blocks| size(&self.blocks[blocks.clone()]) <= MAX_CODE_CHARS).into_iter().flatten(),
+            );
         }
         chosen.sort_unstable();
         chosen.dedup();
@@ -330,12 +341,6 @@ fn is_of_links(items: &[&str]) -> bool {
     items.iter().filter(is_link).count() * 3 > items.len() * 2
 }
 
-/// Whether a text has a value: a number, or code.
-fn has_value(text: &str) -> bool {
-    let text = text.trim_start_matches(|c: char| c.is_ascii_digit() || ".)- ".contains(c));
-    text.contains('`') || text.contains(|c: char| c.is_ascii_digit())
-}
-
 /// Parts of one passage in order, with `…` for gaps.
 fn joined(parts: Vec<(usize, String)>) -> String {
     let mut text = String::new();
@@ -353,7 +358,7 @@ fn joined(parts: Vec<(usize, String)>) -> String {
 /// A block as it is quoted: whole if it is short, else its best units.
 fn quoted_text(block: &Block<'_>, topic: &Topic, weights: &Weights, max_chars: usize) -> String {
     let text = match block.kind {
-        BlockKind::Code => return cut_code(&fenced(block.text), max_chars),
+        BlockKind::Code => return cut_code(&fenced(block.text), MAX_CODE_CHARS),
         BlockKind::Label if !block.text.starts_with("**") => return format!("**{}**", block.text.replace('*', "")),
         _ if block.is_steps() && block.text.chars().count() <= MAX_STEPS_CHARS => block.text.to_owned(),
         _ if block.text.chars().count() <= max_chars => block.text.to_owned(),

@@ -35,6 +35,11 @@ impl SoughtWords {
         Self::with(stems)
     }
 
+    /// The weight of the sought words that a text has.
+    pub(crate) fn weight_in(&self, text: &str, language: Language) -> f32 {
+        held(text, self, language, &mut Known::default()).iter().map(|(_, weight)| weight).sum()
+    }
+
     fn with(stems: HashMap<String, (usize, f32)>) -> Self {
         let begins = StemPrefixes::of(stems.keys().map(String::as_str));
         Self { stems, begins }

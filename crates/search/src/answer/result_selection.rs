@@ -17,6 +17,8 @@ use crate::text::near_duplicates::{are_copies, is_telling};
 const STAND_IN: f32 = 0.5;
 /// Maximum number of sections of a page that are tried, the best one included.
 const MOST_STAND_INS: usize = 4;
+/// Maximum number of sections of a page that are compared.
+const MOST_COMPARED: usize = 60;
 
 pub(crate) struct ResultSelection<'s> {
     search: &'s Search<'s>,
@@ -44,11 +46,31 @@ impl<'s> ResultSelection<'s> {
     }
 
     /// The sections of a page as passages, in their order, at most `limit` of them.
-    pub(crate) fn page(&self, page: &'s ManifestPage, limit: usize) -> tantivy::Result<Vec<Passage>> {
+    pub(crate) fn page(&self, page: &ManifestPage, limit: usize) -> tantivy::Result<Vec<Passage>> {
         let (fields, searcher) = (&self.search.snapshot.fields, self.search.lookup.searcher);
         let sections = documents_of(searcher, fields, page.id, SECTION)?;
         let sections = sections.into_iter().take(limit);
         sections.map(|at| self.passage(&Shown { page, section: Some(at), fingerprint: None, score: 0.0 })).collect()
+    }
+
+    /// As [`Self::page`], but of the sections with at least this share of what the best one has of the question.
+    pub(crate) fn matching(&self, page: &ManifestPage, limit: usize, share: f32) -> tantivy::Result<Vec<Passage>> {
+        let language = self.language_of(page);
+        let weight = |passage: &Passage| {
+            self.sought.weight_in(&format!("{} {}", passage.headings.join(" "), passage.content), language)
+        };
+        let passages = self.page(page, MOST_COMPARED)?.into_iter();
+        let weighed: Vec<(f32, Passage)> = passages.map(|passage| (weight(&passage), passage)).collect();
+        let best = weighed.iter().map(|(weight, _)| *weight).fold(0.0, f32::max);
+        let mut order: Vec<(f32, Passage)> = weighed.into_iter().filter(|(weight, _)| *weight > best * share).collect();
+        order.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Ok(order.into_iter().take(limit).map(|(_, passage)| passage).collect())
+    }
+
+    fn language_of(&self, page: &ManifestPage) -> Language {
+        let language = page.language.as_deref().and_then(Language::of_tag);
+        let language = language.or_else(|| self.search.snapshot.stats.languages.first().copied());
+        language.unwrap_or(Language::English)
     }
 
     /// The pages to show, each with its section and its score.
@@ -153,9 +175,7 @@ impl<'s> ResultSelection<'s> {
         };
         let (variants, number) = (self.search.snapshot.variants(), self.search.snapshot.number_of(page));
         let stored = |field: Field| document.get_first(field).and_then(|value| value.as_str()).unwrap_or_default();
-        let language = page.language.as_deref().and_then(Language::of_tag);
-        let language = language.or_else(|| self.search.snapshot.stats.languages.first().copied());
-        let language = language.unwrap_or(Language::English);
+        let language = self.language_of(page);
         let anchor = stored(fields.anchor);
         let (path, anchor) = (encoded_path(&page.path), encoded_path(anchor));
         let href = if anchor.is_empty() { format!("/{path}") } else { format!("/{path}#{anchor}") };

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use docent_types::Passage;
 
 use crate::answer::result_selection::ResultSelection;
+use crate::index::manifest::ManifestPage;
 use crate::index::snapshot::Snapshot;
 use crate::query::{Query, asked};
 use crate::rank::question::Question;
@@ -65,10 +66,13 @@ impl Snapshot {
     /// The sections of the page at an address as passages, in their order: at most `query.limit`, each cut to what was asked, and
     /// with a score of 0. Empty when there is no such page or the question has no words.
     pub fn sections(&self, query: &Query, address: &str) -> Vec<Passage> {
-        sections(self, &query.read(), address).unwrap_or_else(|error| {
-            tracing::error!(error = &error as &dyn std::error::Error, "a page's sections could not be read");
-            Vec::new()
-        })
+        sections(self, query, address, |selection, page| selection.page(page, query.limit))
+    }
+
+    /// As [`Snapshot::sections`], but best first, and only those that have at least this share of what the best one has of the
+    /// question's words.
+    pub fn matching_sections(&self, query: &Query, address: &str, share: f32) -> Vec<Passage> {
+        sections(self, query, address, |selection, page| selection.matching(page, query.limit, share))
     }
 }
 
@@ -85,12 +89,21 @@ fn search(
     ResultSelection::new(&search).passages(ranked, query.limit)
 }
 
-/// The sections of a page as passages, each cut to what was asked.
-fn sections(snapshot: &Snapshot, query: &Query, address: &str) -> tantivy::Result<Vec<Passage>> {
-    let (without, settings) = (HashSet::new(), SHIPPED);
-    let Some(page) = snapshot.lookup(address) else { return Ok(Vec::new()) };
-    let Some(search) = Search::new(snapshot, query, &settings, &without, HashMap::new())? else {
-        return Ok(Vec::new());
+/// The chosen sections of the page at an address as passages.
+fn sections(
+    snapshot: &Snapshot,
+    query: &Query,
+    address: &str,
+    choose: impl Fn(&ResultSelection<'_>, &ManifestPage) -> tantivy::Result<Vec<Passage>>,
+) -> Vec<Passage> {
+    let (without, settings, query) = (HashSet::new(), SHIPPED, query.read());
+    let chosen = || {
+        let Some(page) = snapshot.lookup(address) else { return Ok(Vec::new()) };
+        let search = Search::new(snapshot, &query, &settings, &without, HashMap::new())?;
+        search.map_or_else(|| Ok(Vec::new()), |search| choose(&ResultSelection::new(&search), page))
     };
-    ResultSelection::new(&search).page(page, query.limit)
+    chosen().unwrap_or_else(|error: tantivy::TantivyError| {
+        tracing::error!(error = &error as &dyn std::error::Error, "a page's sections could not be read");
+        Vec::new()
+    })
 }

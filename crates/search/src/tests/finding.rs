@@ -183,6 +183,21 @@ fn the_sections_of_a_page_are_passages_in_their_order() {
 }
 
 #[test]
+fn the_sections_that_match_come_best_first() {
+    let page = "# Server\n\nText.\n\n## Ports\n\nThe server listens on port 80 for clients.\n\n## Colours\n\nRed.\n\n\
+                ## Clients\n\nThe port for clients of the server is set with `port`, and clients connect.\n";
+    let site = Site::of(&Docs::of(&[("a.md", page)]));
+    let headings = |share| {
+        let found = site.index.snapshot().matching_sections(&question("which port for clients?"), "a", share);
+        found.iter().map(|passage| passage.headings.last().cloned().unwrap_or_default()).collect::<Vec<_>>()
+    };
+    let mut found = headings(0.75);
+    found.sort();
+    assert_eq!(found, ["Clients", "Ports"]);
+    assert_eq!(site.index.snapshot().matching_sections(&question("port"), "b", 0.5), []);
+}
+
+#[test]
 fn a_score_says_the_same_on_small_sites_and_large() {
     let site = |pages: usize| {
         let mut docs = Docs::default();
