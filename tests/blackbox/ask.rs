@@ -113,8 +113,18 @@ fn invalid_questions_are_refused_with_a_sentence() {
 
 #[test]
 fn a_language_model_hears_what_the_owners_wish_also_when_the_index_is_there() {
-    let wishes = (".docent/assistant.md", "Call parcels boxes.\n");
-    let installation = docs(&[PAGES, &[wishes]].concat());
+    hears("Call parcels boxes.", &[(".docent/assistant.md", "Call parcels boxes.\n")]);
+}
+
+#[test]
+fn a_language_model_hears_what_a_site_of_mintlify_wishes_unless_there_is_a_file_of_our_own() {
+    let theirs = (".mintlify/Assistant.md", "---\nowner: docs\n---\nCall parcels crates.\n");
+    hears("Call parcels crates.", &[theirs]);
+    hears("Call parcels boxes.", &[theirs, (".docent/assistant.md", "Call parcels boxes.\n")]);
+}
+
+fn hears(wish: &str, files: &[(&str, &str)]) {
+    let installation = docs(&[PAGES, files].concat());
     let model = ModelServer::start();
     for _ in 0..2 {
         model.replies("It is retried [five times](/guides/webhooks#retries).");
@@ -126,7 +136,8 @@ fn a_language_model_hears_what_the_owners_wish_also_when_the_index_is_there() {
     let asked = model.requests();
     assert_eq!(asked.len(), 2);
     for request in asked {
-        assert!(request.body.to_string().contains("Call parcels boxes."), "{}", request.body);
+        let body = request.body.to_string();
+        assert!(body.contains(wish) && body.matches("Call parcels").count() == 1, "{body}");
     }
     assert_eq!(model.faults(), Vec::<String>::new());
 }

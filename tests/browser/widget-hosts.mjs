@@ -10,6 +10,18 @@ const HOSTILE = `<style>* { all: unset !important; display: none !important; col
   docent-chat { display: none !important; opacity: .1 !important; transform: scale(.1) !important; width: 1px !important; visibility: hidden !important; pointer-events: auto !important; background: red !important }
   html, body, head { display: block !important }</style>`;
 
+// Pages as they were written for others: only the address of the script and the id are ours.
+const MOVED = {
+  '/from-mintlify': (server, id) => `<script type="module" src="${server}/widget/mintlify.js"></script><script type="module">
+    window.heard = [];
+    await window.MintlifyAssistant.init({ id: "${id}", appearance: { variant: "panel", theme: "dark", accent: "#0f766e", radius: "4px" }, labels: { title: "Docs copilot", trigger: "Ask docs", disclaimer: false },
+      supportEmail: "support@acme.test", starterQuestions: ["How often is a webhook delivery retried?"], filter: { language: null }, hooks: { event(event) { window.heard.push(event.type); throw new Error("ours"); } } });
+    window.ready = true;</script>`,
+  '/from-kapa': (server, id) => `<script>(function(){let k=window.Kapa;if(!k){let i=function(){i.c(arguments)};i.q=[];i.c=function(a){i.q.push(a)};window.Kapa=i;}})(); window.Kapa("render", { onRender() { window.rendered = true; } });</script>
+    <button class="ask">Ask AI</button><script async src="${server}/widget/kapa.js" data-website-id="${id}" data-project-name="Acme" data-project-color="#0f766e" data-project-logo="/logo.png" data-modal-disclaimer="This is a custom LLM."
+    data-modal-example-questions="How often is a webhook delivery retried?,What does error E1002 mean?" data-button-hide="true" data-modal-override-open-selector=".ask"></script>`,
+};
+
 export class Hosts {
   #sockets = new Set();
   #assistant;
@@ -50,6 +62,11 @@ export class Hosts {
       return;
     }
     const { server, domain, key } = this.#assistant;
+    if (pathname in MOVED) {
+      response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
+      response.end(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Retries</title><link rel="icon" href="data:,"><body>${TEXT}${MOVED[pathname](server, `${domain}/${key}`)}</body></html>`);
+      return;
+    }
     const from = searchParams.has('proxied') ? this.proxied : server;
     const data = { domain, key, starters: 'How often is a webhook delivery retried? | What does error E1002 mean?', help: 'help@acme.test', ...Object.fromEntries(searchParams) };
     const attributes = Object.entries(data).map(([name, value]) => ` data-${name}="${value}"`).join('');

@@ -316,6 +316,12 @@ export async function whatGoesWrongIsASentenceAndAWayOn({ visit, expect, stage, 
   await says('503', '/plain/', /cannot be reached/, answers(503, '{"error":"x"}'));
   await says('no server', '/plain/', /cannot be reached/, page => page.route(`${assistant.server}/**`, route => route.abort()));
   await says('no network', '/plain/', /offline/, page => page.context().setOffline(true));
+  const absent = await visit('/plain/', { allowed: [...network, 'Failed to fetch dynamically'] });
+  await absent.route('**/widget/panel.js', route => route.abort());
+  await opener(absent).click();
+  await opener(absent).filter({ hasText: 'Not available right now' }).waitFor();
+  await opener(absent).filter({ hasText: /^Ask$/ }).waitFor();
+
   const start = 'data: {"type":"start","messageId":"m"}\n\ndata: {"type":"data-block","id":"1","data":["p","It waits"]}\n\n';
   const page = await says('an error at the end', '/plain/', /^The model is overloaded\.$/, answers(200, `${start}data: {"type":"error","errorText":"The model is overloaded."}\n\n`));
   expect('what was said stays', (await turn(page, 0).locator('.answer').innerText()) === 'It waits');
@@ -384,4 +390,50 @@ export async function thePageCanDriveIt({ visit, expect }) {
   expect('it tells the page', ['open', 'ask', 'answer', 'close', 'reset'].every(name => told.includes(name)), told);
   await page.evaluate(() => window.Docent.destroy());
   expect('it goes without a trace', (await page.locator('docent-chat').count()) === 0);
+}
+
+export async function aPageOfTheHostedServiceMovesWithItsAddressAndId({ visit, expect, picture }) {
+  const page = await visit('/from-mintlify');
+  await page.waitForFunction(() => window.ready);
+  await opener(page).filter({ hasText: 'Ask docs' }).waitFor();
+  await page.evaluate(() => window.MintlifyAssistant.open({ source: 'nav' }));
+  await panelOf(page).getByText('Docs copilot').waitFor();
+  const looks = await panelOf(page).evaluate(node => [node.dataset.theme, getComputedStyle(node).borderRadius, getComputedStyle(node.querySelector('.send')).backgroundColor]);
+  expect('it has its looks', JSON.stringify(looks) === '["dark","4px","rgb(15, 118, 110)"]', looks);
+  expect('and its starters', (await panelOf(page).getByRole('button', { name: QUESTION }).count()) === 1);
+  await page.evaluate(question => window.MintlifyAssistant.ask(question, { source: 'guide' }), QUESTION);
+  await reads(page, 0, 'parked');
+  await ends(page, 0);
+  expect('and somebody to turn to', (await turn(page, 0).locator('.help').count()) === 1);
+  await picture(page, 'from-mintlify');
+  await page.evaluate(() => window.MintlifyAssistant.update({ labels: { title: null }, appearance: { theme: 'light' } }));
+  await panelOf(page).getByText('Ask the docs').waitFor();
+  expect('what was said stays', (await turn(page, 0).locator('.answer').innerText()).includes('parked'));
+  await page.evaluate(() => window.MintlifyAssistant.reset());
+  await page.evaluate(() => window.MintlifyAssistant.close());
+  expect('it closes', await panelOf(page).isHidden());
+  await page.evaluate(() => window.MintlifyAssistant.destroy());
+  const heard = await page.evaluate(() => window.heard);
+  expect('its hooks hear', ['init', 'open', 'ask', 'update', 'reset', 'close', 'destroy'].every(type => heard.includes(type)), heard);
+  expect('it goes', (await page.locator('docent-chat').count()) === 0);
+}
+
+export async function aPageWithKapasTagMovesWithItsAddressAndId({ visit, expect }) {
+  const page = await visit('/from-kapa');
+  await page.waitForFunction(() => window.rendered);
+  expect('its button is hidden, as it was', await opener(page).isHidden());
+  await page.locator('.ask').click();
+  await panelOf(page).getByText('This is a custom LLM.').waitFor();
+  expect('it has the name', (await panelOf(page).locator('h2').innerText()) === 'Acme');
+  expect('and the questions', (await panelOf(page).locator('.questions button').count()) === 2);
+  await page.evaluate(() => window.Kapa.open({ query: 'How often?' }));
+  const text = () => panelOf(page).locator('.line textarea').inputValue();
+  expect('a query is filled in', (await text()) === 'How often?', await text());
+  await page.evaluate(question => window.Kapa.open({ mode: 'ai', query: question, submit: true }), QUESTION);
+  await reads(page, 0, 'parked');
+  await ends(page, 0);
+  await page.evaluate(() => window.Kapa.open({ mode: 'search', query: 'webhook' }));
+  await panelOf(page).locator('.cards a').first().waitFor();
+  await page.evaluate(() => window.Kapa('close'));
+  await panelOf(page).waitFor({ state: 'hidden' });
 }

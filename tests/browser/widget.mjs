@@ -49,7 +49,7 @@ for (const [name, story] of Object.entries(stories)) {
     page.asked = [];
     const hears = text => allowed.some(known => text.includes(known)) || page.complaints.push(text);
     page.on('console', message => message.type() === 'error' && hears(message.text()));
-    page.on('pageerror', error => hears(`thrown: ${error.stack}`));
+    page.on('pageerror', error => hears(`thrown: ${error.stack || error}`));
     page.on('request', request => page.asked.push(request));
     await page.goto(`${hosts.origin}${path}`);
     pages.push(page);

@@ -41,7 +41,7 @@ pub(crate) enum Suite {
     Proxy,
     /// The real SDK clients against the built server
     Sdk,
-    /// Pages with the real chat hooks in a real browser against the built server
+    /// Pages with the real chat hooks, and with our own chat, in a real browser against the built server
     Browser,
     /// The dashboard in a real browser: one story by keyboard, and every page under axe-core
     Dashboard,

@@ -38,6 +38,8 @@ export interface DocentOptions {
 export interface OpenOptions {
   /** Asked at once. */
   question?: string;
+  /** Put into the field, and not asked. */
+  text?: string;
   /** A text that the next question is about. */
   selection?: string;
   focus?: boolean;

@@ -1,6 +1,9 @@
 // The button of the chat. Once it is used, it loads widget/panel.js and one file of widget/texts. See docs/WIDGET.md.
 const HERE = new URL(import.meta.url);
-const LABELS = { en: "Ask", de: "Fragen", fr: "Demander", es: "Preguntar", pt: "Perguntar", ja: "質問する", zh: "提问", ko: "질문하기" };
+const LABELS = {
+  en: ["Ask", "Not available right now"], de: ["Fragen", "Gerade nicht verfügbar"], fr: ["Demander", "Indisponible pour le moment"], es: ["Preguntar", "No disponible ahora"],
+  pt: ["Perguntar", "Indisponível no momento"], ja: ["質問する", "現在利用できません"], zh: ["提问", "暂时不可用"], ko: ["질문하기", "지금은 사용할 수 없습니다"],
+};
 const STYLE = `
 :host { all: initial !important; position: fixed !important; z-index: var(--docent-z-index, 2147483000) !important; pointer-events: none !important }
 :host(:not([floating])) { position: relative !important; z-index: auto !important; display: block !important; height: var(--docent-height, 32rem) !important; pointer-events: auto !important }
@@ -61,9 +64,14 @@ export class DocentChat extends HTMLElement {
       return made;
     };
     const language = (this.options.lang || document.documentElement.lang || navigator.language).slice(0, 2);
-    const label = this.options.label ?? LABELS[language] ?? LABELS.en;
+    const [ask, failed] = LABELS[language] ?? LABELS.en;
+    const label = this.options.label ?? ask;
     this.opener = button("open", icon(CHAT), label);
     Object.assign(this.opener, { ariaExpanded: "false", ariaHasPopup: "dialog", dir: this.direction, hidden: this.options.button === "off" });
+    this.fails = () => {
+      this.opener.lastChild.data = failed;
+      setTimeout(() => { this.opener.lastChild.data = label; }, 4000);
+    };
     const { signal } = this.#ended;
     this.opener.addEventListener("click", () => this.toggle());
     const key = (event) => {
@@ -106,6 +114,7 @@ export class DocentChat extends HTMLElement {
   panel() {
     this.#panel ??= import("./widget/panel.js").then((module) => module.mount(this)).catch((error) => {
       this.#panel = undefined;
+      this.fails?.();
       throw error;
     });
     return this.#panel;

@@ -19,6 +19,9 @@ use http::Uri;
 /// The path of the file, relative to the root of the repository.
 pub(crate) const FILE: &str = ".docent/assistant.md";
 
+/// Where sites of Mintlify have instructions for its assistant, relative to the docs root.
+pub(crate) const MINTLIFY_FILE: &str = ".mintlify/Assistant.md";
+
 const KNOWN: [&str; 6] = ["address", "suggestions", "smallTalk", "account", "public", "agentsMayAsk"];
 
 /// The content of the file; empty if there is no file.
@@ -66,6 +69,11 @@ impl SiteFile {
         }
         file.settings(front, head);
         file
+    }
+
+    /// The text of a file that holds instructions and no settings of ours.
+    pub(crate) fn instructions_alone(bytes: &[u8]) -> Self {
+        Self { instructions: Self::read(bytes).instructions, ..Self::default() }
     }
 
     fn settings(&mut self, front: &FrontMatter, head: &str) {

@@ -1,5 +1,6 @@
 //! The settings of each docs site for its assistant: `.docent/assistant.md` in the last fetched state of the
-//! repository, which overrides the configuration for all sites.
+//! repository, which overrides the configuration for all sites. Where there is none, the instructions of
+//! `.mintlify/Assistant.md` apply.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -12,7 +13,7 @@ use docent_types::{Project, ProjectUid};
 use parking_lot::RwLock;
 use tracing::warn;
 
-use crate::wiring::site_file::{FILE, SiteFile};
+use crate::wiring::site_file::{FILE, MINTLIFY_FILE, SiteFile};
 
 /// The settings of the sites by project. Clones share them.
 #[derive(Debug, Clone)]
@@ -55,20 +56,36 @@ impl Sites {
     /// Reads the settings at this commit. On failure the previous settings remain.
     pub(crate) fn refresh(&self, project: &Project, docs: &Docs) {
         match docs.file(FILE) {
-            Ok(bytes) => self.take(project, bytes.map(|bytes| self.read(project, &bytes)).unwrap_or_default()),
+            Ok(Some(bytes)) => self.take(project, self.read(project, &bytes, SiteFile::read)),
+            Ok(None) => self.refresh_by_mintlify_file(project, docs),
             Err(error) => {
                 warn!(domain = %project.domain, error = &error as &dyn std::error::Error, "could not read {FILE}");
             }
         }
     }
 
-    fn read(&self, project: &Project, bytes: &[u8]) -> SiteFile {
+    /// Reads the instructions that a site of Mintlify may have, beside its configuration.
+    fn refresh_by_mintlify_file(&self, project: &Project, docs: &Docs) {
+        let path = match project.docs_root.as_str() {
+            "" => MINTLIFY_FILE.to_owned(),
+            root => format!("{root}/{MINTLIFY_FILE}"),
+        };
+        match docs.file(&path) {
+            Ok(Some(bytes)) => self.take(project, self.read(project, &bytes, SiteFile::instructions_alone)),
+            Ok(None) => self.take(project, SiteFile::default()),
+            Err(error) => {
+                warn!(domain = %project.domain, error = &error as &dyn std::error::Error, "could not read {path}");
+            }
+        }
+    }
+
+    fn read(&self, project: &Project, bytes: &[u8], read: fn(&[u8]) -> SiteFile) -> SiteFile {
         let mut hasher = DefaultHasher::new();
         bytes.hash(&mut hasher);
         let subject = Subject::content(project.uid.to_string(), FILE, format!("settings {:016x}", hasher.finish()));
         match self.quarantine.set_aside(&subject.key) {
             Some(_) => SiteFile::default(),
-            None => self.quarantine.run(&subject, |_| SiteFile::read(bytes)),
+            None => self.quarantine.run(&subject, |_| read(bytes)),
         }
     }
 

@@ -44,8 +44,13 @@ function code(node, pre, { language }, panel) {
   pre.tabIndex = 0;
   const button = Object.assign(document.createElement("button"), { type: "button", textContent: copy });
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(node.shown.textContent).catch(() => getSelection().selectAllChildren(node.shown));
-    button.textContent = copied;
+    try {
+      await navigator.clipboard.writeText(node.shown.textContent);
+      button.textContent = copied;
+    } catch {
+      // A page without TLS has no clipboard.
+      getSelection().selectAllChildren(node.shown);
+    }
     setTimeout(() => { button.textContent = copy; }, 2000);
   });
   const head = document.createElement("div");

@@ -28,6 +28,9 @@ function make(name, properties = {}, ...children) {
 }
 
 const randomId = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+const decoded = (path) => {
+  try { return decodeURI(path); } catch { return path; }
+};
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const meta = (name) => document.querySelector(`meta[name="docent:${name}"], meta[name="docsearch:${name}"]`)?.content;
 const plain = (markdown) => markdown.replace(/^(#.*\n)+/, "").replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[*_`#>|]+/g, " ").replace(/\s+/g, " ").trim();
@@ -82,6 +85,7 @@ class Panel {
   async #texts() {
     const wanted = [this.options.lang, document.documentElement.lang, ...navigator.languages].map((tag) => tag?.slice(0, 2).toLowerCase());
     const language = wanted.find((tag) => LANGUAGES.includes(tag)) ?? "en";
+    this.language = language;
     const module = await import(`./texts/${language}.js`);
     const own = typeof this.options.texts === "string" ? JSON.parse(this.options.texts) : this.options.texts;
     return { ...module.default, ...own };
@@ -126,7 +130,7 @@ class Panel {
     this.chip = make("div", { className: "chip", hidden: true });
     this.form.append(this.chip, make("div", { className: "line" }, this.field, isSearch ? null : this.send));
     this.root = make("div", {
-      className: `panel ${host.floats ? "floats" : ""} ${isSearch ? "searches" : ""}`, part: "panel", role: host.floats ? "dialog" : "region", "aria-label": title, lang: options.lang ?? "",
+      className: `panel ${host.floats ? "floats" : ""} ${isSearch ? "searches" : ""}`, part: "panel", role: host.floats ? "dialog" : "region", "aria-label": title, lang: this.language,
       onkeydown: (event) => { if (event.key === "Escape" && host.floats) { event.stopPropagation(); this.close(); } },
     },
     make("div", { className: "header", part: "header" }, make("h2", {}, title),
@@ -158,7 +162,7 @@ class Panel {
 
   // ---- Opening and closing ----
 
-  open({ question, selection, focus = true }) {
+  open({ question, text, selection, focus = true }) {
     const { host } = this;
     if (!this.isOpen) {
       this.before = document.activeElement;
@@ -173,6 +177,10 @@ class Panel {
     if (this.options.mode !== "search") this.#declare();
     if (focus) this.field.focus({ preventScroll: true });
     this.log.scrollTop = this.log.scrollHeight;
+    if (text) {
+      this.field.value = text;
+      this.#typed(this.options.mode === "search");
+    }
     if (question && this.options.mode === "search") { this.field.value = question; this.#typed(true); }
     else if (question) this.ask(question);
   }
@@ -296,7 +304,7 @@ class Panel {
     await this.#declare();
     const { options, chat } = this;
     const filter = { version: options.version ?? meta("version"), language: options.language ?? meta("language") };
-    let path = decodeURI(location.pathname);
+    let path = decoded(location.pathname);
     const root = this.base.pathname.replace(/\/$/, "");
     if (root && path.startsWith(`${root}/`)) path = path.slice(root.length);
     const body = {
@@ -460,7 +468,7 @@ class Panel {
 
   #card(url, title, text) {
     const link = this.link(url) ?? {};
-    const path = decodeURI(url).replace(/[#?].*/, "").replace(/^\//, "").replaceAll("/", " › ");
+    const path = decoded(url).replace(/[#?].*/, "").replace(/^\//, "").replaceAll("/", " › ");
     return make("li", {}, make("a", { part: "source", ...link }, icon(ICONS.page), make("span", {}, make("b", {}, title || path || "/"), make("small", {}, text ?? path))));
   }
 

@@ -1,0 +1,45 @@
+// For sites that had Kapa's widget: the attributes of its script tag that mean something here, and `window.Kapa`. The website id
+// becomes `DOMAIN/KEY`. A classic script, as that one is.
+(() => {
+  const script = document.currentScript;
+  const data = script.dataset;
+  const [domain, key] = (data.websiteId ?? "").split("/");
+  const options = {
+    domain, key, title: data.modalTitle ?? data.projectName, label: data.buttonText, placeholder: data.modalAskAiInputPlaceholder, note: data.modalDisclaimer,
+    starters: data.modalExampleQuestions?.split(","), lang: data.language, button: data.buttonHide === "true" ? "off" : undefined, mode: data.modalOpenByDefaultMode === "search" ? "search" : "chat",
+  };
+  const loaded = import(new URL("../widget.js", script.src));
+  const mounted = loaded.then((module) => {
+    const chat = module.init(options);
+    const accent = data.buttonBgColor ?? data.projectColor;
+    if (accent) chat.style.setProperty("--docent-accent", accent);
+    if (data.buttonTextColor) chat.style.setProperty("--docent-accent-text", data.buttonTextColor);
+    if (data.modalOpenByDefault === "true") chat.open();
+    return chat;
+  });
+
+  const calls = {
+    async open({ mode, query, submit = false } = {}) {
+      const chat = await mounted;
+      if (mode) await chat.update({ mode: mode === "search" ? "search" : "chat" });
+      await chat.open(submit ? { question: query } : { text: query });
+    },
+    async close() { await (await mounted).close(); },
+    async render({ onRender } = {}) { await mounted; onRender?.(); },
+    async unmount() { (await mounted).destroy(); },
+  };
+  const waiting = window.Kapa?.q ?? [];
+  const call = (name, given) => calls[name]?.(given);
+  window.Kapa = Object.assign((name, given) => call(name, given), calls);
+  for (const [name, given] of waiting) call(name, given);
+
+  const selector = data.modalOverrideOpenSelector ?? (data.modalOverrideOpenClass && `.${data.modalOverrideOpenClass}`) ?? (data.modalOverrideOpenId && `#${data.modalOverrideOpenId}`);
+  if (selector) {
+    document.addEventListener("click", (event) => {
+      if (!event.target.closest?.(selector)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      calls.open();
+    }, true);
+  }
+})();

@@ -1,0 +1,79 @@
+// For sites that embedded the hosted service's assistant: its global object `MintlifyAssistant`, on this chat. The widget id becomes
+// `DOMAIN/KEY`.
+import { init } from "../widget.js";
+
+const SERVER = new URL(import.meta.url).origin;
+const isGroup = (value) => value && typeof value === "object" && !Array.isArray(value);
+
+/** The configuration with a patch; null takes a value away. */
+function patched(config, patch) {
+  const next = { ...config };
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete next[name];
+    else next[name] = isGroup(value) ? patched(next[name] ?? {}, value) : value;
+  }
+  return next;
+}
+
+function options({ id = "", endpoint, labels = {}, appearance = {}, filter = {}, supportEmail, starterQuestions }) {
+  const [domain, key] = id.split("/");
+  return {
+    domain, key, server: endpoint ?? SERVER, title: labels.title, label: labels.trigger, placeholder: labels.placeholder,
+    note: labels.disclaimer === false ? "" : labels.disclaimer, theme: appearance.theme === "system" ? undefined : appearance.theme,
+    help: supportEmail, starters: starterQuestions, version: filter.version, language: filter.language,
+  };
+}
+
+function paint({ style }, { accent, radius, font, zIndex } = {}) {
+  for (const [name, value] of Object.entries({ accent, radius, font, "z-index": zIndex })) {
+    if (value === undefined) style.removeProperty(`--docent-${name}`);
+    else style.setProperty(`--docent-${name}`, value);
+  }
+}
+
+let config;
+let chat;
+let source;
+const hook = (name, what) => {
+  try { config?.hooks?.[name]?.(what); } catch { /* the page's own */ }
+};
+
+window.MintlifyAssistant = {
+  async init(given) {
+    if (chat) return;
+    config = patched({}, given);
+    chat = init(options(config));
+    paint(chat, config.appearance);
+    for (const type of ["open", "close", "ask", "reset"]) {
+      chat.addEventListener(`docent:${type}`, () => hook("event", { type, actor: source ? "api" : "user", source }));
+    }
+    chat.addEventListener("docent:error", ({ detail }) => hook("error", { code: detail.error, retryable: !["key", "origin"].includes(detail.error) }));
+    hook("event", { type: "init", actor: "api" });
+    if (config.defaultOpen) await this.open();
+  },
+  async open({ source: from, focus } = {}) {
+    source = from;
+    await chat?.open({ focus });
+    source = undefined;
+  },
+  async close() { await chat?.close(); },
+  async ask(question, { source: from, focus } = {}) {
+    source = from;
+    await chat?.open({ question, focus });
+    source = undefined;
+  },
+  async update(patch) {
+    const before = config.identity;
+    config = patched(config, patch);
+    paint(chat, config.appearance);
+    await chat.update(options(config));
+    if (config.identity !== before) await chat.reset();
+    hook("event", { type: "update", actor: "api" });
+  },
+  async reset() { await chat?.reset(); },
+  async destroy() {
+    chat?.destroy();
+    hook("event", { type: "destroy", actor: "api" });
+    chat = undefined;
+  },
+};
