@@ -1,6 +1,8 @@
 // Sites that put the chat on their pages, and a proxy before the assistant whose connections can be cut.
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { connect, createServer as createProxy } from 'node:net';
+import { fileURLToPath } from 'node:url';
 
 const TEXT = `<main><h1>Retries</h1><p id="passage">A delivery that fails is retried five times with exponential backoff.</p><p>After the last one it is parked.</p>
   <p><label>Name <input id="name"></label></p></main>`;
@@ -21,6 +23,13 @@ const MOVED = {
     <button class="ask">Ask AI</button><script async src="${server}/widget/kapa.js" data-website-id="${id}" data-project-name="Acme" data-project-color="#0f766e" data-project-logo="/logo.png" data-modal-disclaimer="This is a custom LLM."
     data-modal-example-questions="How often is a webhook delivery retried?,What does error E1002 mean?" data-button-hide="true" data-modal-override-open-selector=".ask"></script>`,
 };
+
+const DOCSEARCH = fileURLToPath(new URL('node_modules/@docsearch/js/dist/umd/index.js', import.meta.url));
+const withDocSearch = (server, { domain, key }) => `<div id="search"></div><script src="/docsearch-box.js"></script>
+  <script type="module" src="${server}/widget.js" data-domain="${domain}" data-key="${key}"></script>
+  <script type="module">import { docent } from "${server}/widget/docsearch.js";
+    docsearch({ container: "#search", appId: "docs", apiKey: "none", indices: ["docs"], transformSearchClient: docent({ domain: "${domain}", key: "${key}" }) });
+    window.ready = true;</script>`;
 
 export class Hosts {
   #sockets = new Set();
@@ -61,7 +70,16 @@ export class Hosts {
       response.writeHead(200, { 'Content-Type': 'text/javascript' }).end('addEventListener("keydown", event => { if (event.key === "k" && event.ctrlKey) event.preventDefault(); });');
       return;
     }
+    if (pathname === '/docsearch-box.js') {
+      response.writeHead(200, { 'Content-Type': 'text/javascript' }).end(readFileSync(DOCSEARCH));
+      return;
+    }
     const { server, domain, key } = this.#assistant;
+    if (pathname === '/docsearch') {
+      response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
+      response.end(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Docs</title><link rel="icon" href="data:,"><body>${withDocSearch(server, this.#assistant)}</body></html>`);
+      return;
+    }
     if (pathname in MOVED) {
       response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
       response.end(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Retries</title><link rel="icon" href="data:,"><body>${TEXT}${MOVED[pathname](server, `${domain}/${key}`)}</body></html>`);

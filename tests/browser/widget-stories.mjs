@@ -437,3 +437,21 @@ export async function aPageWithKapasTagMovesWithItsAddressAndId({ visit, expect 
   await page.evaluate(() => window.Kapa('close'));
   await panelOf(page).waitFor({ state: 'hidden' });
 }
+
+export async function docSearchsOwnBoxSearchesTheDocsAndAsksTheChat({ visit, expect, picture }) {
+  const page = await visit('/docsearch');
+  await page.waitForFunction(() => window.ready);
+  await page.locator('.DocSearch-Button').click();
+  await page.locator('.DocSearch-Input').fill('delivery retried');
+  const hits = page.locator('.DocSearch-Hit a');
+  await hits.first().waitFor();
+  await picture(page, 'docsearch');
+  expect('results lead to pages', (await hits.first().getAttribute('href')).startsWith('/guides/'), await hits.first().getAttribute('href'));
+  expect('and show why', (await page.locator('.DocSearch-Hit mark').count()) > 0);
+  await page.locator('.DocSearch-Input').fill('x <img src=x onerror=alert(1)>');
+  await page.waitForTimeout(500);
+  await page.locator('.DocSearch-Input').fill(QUESTION);
+  await hits.filter({ hasText: `Ask: ${QUESTION}` }).click();
+  await reads(page, 0, 'parked');
+  expect('the address stays', new URL(page.url()).hash === '', page.url());
+}

@@ -27,6 +27,7 @@ macro_rules! files {
 static FILES: LazyLock<Vec<File>> = LazyLock::new(|| {
     let sources = files! {
         "widget.js" "widget/panel.js" "widget/blocks.js" "widget/style.js" "widget/mintlify.js" "widget/kapa.js"
+        "widget/docsearch.js"
         "widget/texts/de.js" "widget/texts/en.js" "widget/texts/es.js" "widget/texts/fr.js" "widget/texts/ja.js"
         "widget/texts/ko.js" "widget/texts/pt.js" "widget/texts/zh.js"
     };
