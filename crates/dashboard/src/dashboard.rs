@@ -322,6 +322,13 @@ impl AuthorizedRequest<'_> {
         })
     }
 
+    /// The address of the server for other programs, without a slash at the end.
+    pub(crate) fn base_url(&self) -> String {
+        let host = || self.http.header(http::header::HOST).unwrap_or("127.0.0.1");
+        let base = self.parts().public_url.clone().unwrap_or_else(|| format!("http://{}", host()));
+        base.trim_end_matches('/').to_owned()
+    }
+
     /// A page of this dashboard.
     pub(crate) fn page(&self, title: &str, section: Section, project: Option<&Project>, body: &Markup) -> Response {
         let done = self.http.query("done");

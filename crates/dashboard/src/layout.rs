@@ -20,6 +20,7 @@ pub(crate) enum Section {
     Analytics,
     Gaps,
     Searches,
+    Widget,
     Keys,
     Operators,
     Audit,
@@ -100,6 +101,7 @@ impl Page<'_> {
                 (link(&to("/analytics"), "Analytics", here(Section::Analytics)))
                 (link(&to("/gaps"), "Gaps", here(Section::Gaps)))
                 (link(&to("/searches"), "Searches", here(Section::Searches)))
+                (link(&to("/widget"), "Chat on your site", here(Section::Widget)))
                 @if role == OperatorRole::Owner {
                     (link(&to("/keys"), "API keys", here(Section::Keys)))
                     (link(&to("/settings"), "Project settings", here(Section::Settings)))

@@ -9,6 +9,9 @@ const parsed = (text) => {
   return template.content;
 };
 
+// A style attribute is not allowed, and a property is.
+for (const chat of document.querySelectorAll("docent-chat[data-accent]")) chat.style.setProperty("--docent-accent", chat.dataset.accent);
+
 // A button needs a script, so it is shown by one; markup that comes later brings more of them.
 const showCopying = () => { for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false; };
 showCopying();

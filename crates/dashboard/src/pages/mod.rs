@@ -16,6 +16,7 @@ mod searches;
 mod settings;
 pub(crate) mod signing;
 mod snippets;
+mod widget;
 
 use docent_types::Refusal;
 use docent_web::{HttpError, Response};
@@ -92,6 +93,7 @@ async fn project(
         ProjectRoute::Analytics => analytics::analytics(request, &project).await,
         ProjectRoute::Gaps => analytics::gaps(request, &project).await,
         ProjectRoute::Searches => searches::searches(request, &project).await,
+        ProjectRoute::Widget => Ok(widget::widget(request, &project)),
         ProjectRoute::Settings if is_write => projects::change(request, &project).await,
         ProjectRoute::Settings => projects::settings(request, &project),
         ProjectRoute::Reindex => projects::reindex(request, &project).await,

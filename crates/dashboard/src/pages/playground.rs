@@ -131,10 +131,8 @@ impl PlaygroundForm {
             options.insert("filter".to_owned(), filter.into());
         }
         options.extend(self.page().map(|page| ("currentPath".to_owned(), page.into())));
-        let host = || request.http.header(http::header::HOST).unwrap_or("127.0.0.1");
-        let base = request.parts().public_url.clone().unwrap_or_else(|| format!("http://{}", host()));
         SampleCall {
-            base: base.trim_end_matches('/').to_owned(),
+            base: request.base_url(),
             domain: project.domain.to_string(),
             question: if self.question.is_empty() { "How do I …?" } else { &self.question }.to_owned(),
             options,

@@ -1,10 +1,10 @@
-//! Code samples that ask a question of the playground from other programs and pages.
+//! Code samples that ask a question of the playground from other programs.
 
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
 /// Placeholder for the key, which the server does not know: it stores only digests of keys.
-const KEY: &str = "docent_assistant_YOUR_KEY";
+pub(super) const KEY: &str = "docent_assistant_YOUR_KEY";
 
 /// A question to the assistant of a site, for which code samples are made.
 #[derive(Debug)]
@@ -59,83 +59,24 @@ for (const part of chat.messages.at(-1)?.parts ?? []) {{
         )
     }
 
-    /// An HTML form for a page of the docs. It needs neither inline styles nor inline handlers, and inserts answers as
-    /// text, never as markup.
-    fn widget(&self) -> String {
-        let [url, body] = [self.url().into(), Value::from(self.options.clone())].map(|value| in_script(&value));
-        format!(
-            r#"<form id="ask-docs">
-  <label>Ask the docs <input name="question" required maxlength="2000" autocomplete="off"></label>
-  <button>Ask</button>
-  <p role="status"></p>
-  <ul></ul>
-</form>
-<script type="module">
-const form = document.getElementById('ask-docs');
-const [answer, sources] = [form.querySelector('p'), form.querySelector('ul')];
-answer.style.whiteSpace = 'pre-line';
-let threadId = null;
-form.addEventListener('submit', async (event) => {{
-  event.preventDefault();
-  const text = form.elements.question.value;
-  answer.textContent = 'Looking it up …';
-  sources.replaceChildren();
-  try {{
-    const response = await fetch({url}, {{
-      method: 'POST',
-      headers: {{ 'Authorization': 'Bearer {KEY}', 'Content-Type': 'application/json' }},
-      body: JSON.stringify({{ ...{body}, threadId, messages: [{{ role: 'user', parts: [{{ type: 'text', text }}] }}] }}),
-    }});
-    if (!response.ok) throw new Error((await response.json()).error);
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let [markdown, rest] = ['', ''];
-    for (let read = await reader.read(); !read.done; read = await reader.read()) {{
-      const lines = (rest + read.value).split('\n');
-      rest = lines.pop();
-      for (const line of lines.filter((line) => line.startsWith('data: {{'))) {{
-        const part = JSON.parse(line.slice(6));
-        if (part.type === 'start') threadId = part.messageMetadata.threadId;
-        if (part.type === 'error') throw new Error(part.errorText);
-        if (part.type === 'text-delta') {{
-          markdown += part.delta;
-          answer.textContent = markdown.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1');
-        }}
-        if (part.type === 'source-url') {{
-          const link = document.createElement('a');
-          link.href = part.url;
-          link.textContent = part.title ?? part.url;
-          sources.appendChild(document.createElement('li')).append(link);
-        }}
-      }}
-    }}
-  }} catch (error) {{
-    answer.textContent = error.message;
-  }}
-}});
-</script>"#
-        )
-    }
-
     pub(crate) fn html(&self, keys: &str) -> Markup {
         html! {
-            h2 { "From a program or a page" }
+            h2 { "From a program" }
             p.soft { "The key is an assistant key: " a href=(keys) { "API keys" } " makes one. It is public, so give it the origins of your site." }
             (snippet("curl", "curl", &self.curl()))
             (snippet("typescript", "TypeScript, with the AI SDK 5, 6 or 7", &self.typescript()))
-            (snippet("widget", "HTML, for a page of the docs", &self.widget()))
-            p.soft { "Where the page has a Content-Security-Policy, put the script into a file of the site and add " code { "connect-src " (self.base) } "." }
         }
     }
 }
 
-fn snippet(id: &str, title: &str, text: &str) -> Markup {
+pub(super) fn snippet(id: &str, title: &str, text: &str) -> Markup {
     html! {
         details { summary { (title) } pre id=(id) { (text) } button.quiet type="button" data-copy=(id) hidden { "Copy" } }
     }
 }
 
 /// A JSON value for a script. It can neither end the script element nor begin an HTML comment.
-fn in_script(value: &Value) -> String {
+pub(super) fn in_script(value: &Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
 
@@ -161,14 +102,13 @@ mod tests {
         assert!(curl.contains(r#"it'\''s \"</script>"#), "{curl}");
         let script = hostile.typescript();
         assert!(script.contains(r#"text: "it's \"\u003c/script>"#) && !script.contains('<'), "{script}");
-        assert_eq!(hostile.widget(), sample("other").widget(), "a reader asks what they like there");
     }
 
     #[test]
     fn each_snippet_has_the_chosen_options() {
         let mut call = sample("How?");
         call.options.insert("filter".to_owned(), json!({ "version": "v2" }));
-        for text in [call.curl(), call.typescript(), call.widget()] {
+        for text in [call.curl(), call.typescript()] {
             assert!(text.contains(r#""filter":{"version":"v2"}"#), "{text}");
             assert!(text.contains("https://docent.example.com/discovery/v2/assistant/acme/message"), "{text}");
         }
