@@ -122,6 +122,8 @@ class Panel {
     const title = options.title ?? (isSearch ? texts.search : texts.title);
     const small = (name, label, act) => make("button", { className: "icon", type: "button", title: label, "aria-label": label, onclick: act }, icon(ICONS[name]));
     this.log = make("div", { className: "log", part: "log", tabIndex: 0, role: "region", "aria-label": isSearch ? title : texts.conversation });
+    this.follows = true;
+    this.log.addEventListener("scroll", () => { this.follows = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 60; }, { passive: true });
     this.status = make("div", { className: "status", role: "status" });
     this.field = make("textarea", { rows: 1, placeholder: isSearch ? texts.searchPlaceholder : options.placeholder ?? texts.placeholder, "aria-label": isSearch ? texts.search : texts.question, maxLength: 8000,
       oninput: () => this.#typed(isSearch), onkeydown: (event) => this.#pressed(event, isSearch) });
@@ -271,8 +273,8 @@ class Panel {
     this.field.value = "";
     this.field.style.height = "auto";
     this.chat.turns.push(turn);
-    this.#add(turn);
-    this.log.scrollTop = this.log.scrollHeight;
+    this.follows = true;
+    this.#keepDown(() => this.#add(turn));
     this.host.tell("ask", { question });
     this.#run(turn, () => this.#post(turn));
   }
@@ -407,12 +409,14 @@ class Panel {
     if (!ended) throw new Error("the connection was lost");
   }
 
-  /** Follows the end of the conversation, unless its reader has scrolled up. */
+  /** Follows the end of the conversation, unless its reader has scrolled up. Layout is asked for once a frame. */
   #keepDown(change) {
-    const { log } = this;
-    const follows = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
     change();
-    if (follows) log.scrollTop = log.scrollHeight;
+    if (!this.follows || this.scrolling) return;
+    this.scrolling = requestAnimationFrame(() => {
+      this.scrolling = undefined;
+      this.log.scrollTop = this.log.scrollHeight;
+    });
   }
 
   /** Reads the answer to people who do not see it, by whole sentences. */
