@@ -119,7 +119,7 @@ impl HeldModel {
         let shown = Arc::new(Mutex::new(String::new()));
         let (held_by, to_show) = (Arc::clone(&gate), Arc::clone(&shown));
         server.replies_with(move |asked| match is_to_answer(asked) && newest(asked).contains(SHOW) {
-            true => Reply::text(to_show.lock().clone()),
+            true => in_pieces(&to_show.lock()),
             false => reply(asked, &held_by.lock()),
         });
         Self { server, gate, shown }
@@ -164,6 +164,12 @@ fn reply(asked: &ModelRequest, gate: &Gate) -> Reply {
     let (_, first, rest) = known.unwrap_or_else(|| panic!("the model has no answer to {question:?}"));
     let reply = paced(Reply::default(), first);
     if rest.is_empty() { reply } else { paced(reply.waits_at(gate), rest) }
+}
+
+/// The text as models stream it: cut anywhere.
+fn in_pieces(text: &str) -> Reply {
+    let letters: Vec<char> = text.chars().collect();
+    letters.chunks(5).fold(Reply::default(), |reply, piece| reply.say(piece.iter().collect::<String>()))
 }
 
 /// Whether the request asks for an answer, and not for a search query.

@@ -14,6 +14,7 @@ const opener = page => page.locator('docent-chat .open');
 const turn = (page, n) => page.locator('docent-chat .turn').nth(n);
 const reads = (page, n, words) => turn(page, n).locator('.answer', { hasText: words }).waitFor();
 const ends = (page, n) => turn(page, n).locator('.rating, .trouble, .after > .soft').first().waitFor();
+const shownIn = page => turn(page, 0).locator('.answer').evaluate(node => { node.normalize(); return node.innerHTML; });
 const kept = page => page.evaluate(() => [localStorage.length, document.cookie]);
 const asks = async (page, question) => {
   await panelOf(page).locator('.line textarea').fill(question);
@@ -154,7 +155,8 @@ function hostileTexts() {
 
 export async function nothingOfAHostileAnswerRunsOrIsLoaded({ visit, expect, stage, hosts, assistant, picture }) {
   const page = await visit('/strict/');
-  await page.evaluate(() => { window.alert = () => { window.ran = true; }; });
+  let ran = false;
+  page.on('dialog', dialog => { ran = true; dialog.dismiss(); });
   await opener(page).click();
   const texts = hostileTexts();
   expect('there are 500', texts.length === 500, texts.length);
@@ -177,11 +179,17 @@ export async function nothingOfAHostileAnswerRunsOrIsLoaded({ visit, expect, sta
         images: [...answer.querySelectorAll('img')].map(image => image.src),
       };
     });
+    if (at % 100 === 0) {
+      const streamed = await shownIn(page);
+      await page.reload();
+      await ends(page, 0);
+      expect(`${at}: it is the same when it is shown again`, (await shownIn(page)) === streamed, `${streamed}\n${await shownIn(page)}`);
+    }
     expect(`${at}: words are shown`, found.text > 20, JSON.stringify(found));
     expect(`${at}: only known elements`, found.elements.length + found.handlers.length + found.links.length + found.elsewhere.length + found.images.length === 0, JSON.stringify(found));
   }
   await picture(page, 'hostile-answer');
-  expect('nothing ran', !(await page.evaluate(() => window.ran)));
+  expect('nothing ran', !ran);
   const elsewhere = page.asked.map(request => new URL(request.url()).origin).filter(origin => ![hosts.origin, assistant.server].includes(origin));
   expect('nothing was loaded', elsewhere.length === 0, elsewhere);
 }
@@ -240,6 +248,12 @@ export async function itLooksLikeAProductAndIsAccessible({ visit, expect, pictur
     await turn(page, 0).locator('.question').evaluate(node => node.scrollIntoView());
     await picture(page, `${label}-4-beginning`);
     await violations(page, `${label}, answered`);
+    if (label === 'inline') {
+      const streamed = await shownIn(page);
+      await page.reload();
+      await ends(page, 0);
+      expect('an answer that was streamed is the same when it is shown again', (await shownIn(page)) === streamed && streamed.includes('<table'), `${streamed}\n${await shownIn(page)}`);
+    }
     if (label === 'german') expect('it speaks German', (await panelOf(page).locator('h2').innerText()) === 'Die Doku fragen');
     if (label === 'light') {
       await turn(page, 0).locator('.thumbs button').last().click();
