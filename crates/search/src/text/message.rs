@@ -169,13 +169,20 @@ fn push<'t>(found: &mut Vec<Sentence<'t>>, sentence: &'t str) {
         places.find(|at| {
             let is_short = sentence.len() - at <= LONGEST_LEAD;
             let is_apart = || first.kind != Kind::Asks || is_short && is_aside(&words(&sentence[*at..]));
-            sentence[..*at].ends_with(' ') && is_apart()
+            sentence[..*at].ends_with(' ') && !continues(&sentence[..*at]) && is_apart()
         })
     });
     match inside.min().filter(|_| first.kind != Kind::Courtesy) {
         Some(at) => found.extend([classified(&sentence[..at]), classified(&sentence[at..])]),
         None => found.push(first),
     }
+}
+
+/// Whether what follows these words is the rest of their sentence: `how do` in front of `I use it`.
+fn continues(before: &str) -> bool {
+    const WORDS: &str = "am are can could did do does had has have how if may might must shall should that was were what when where which \
+        while who why will would";
+    before.split_whitespace().next_back().is_some_and(|word| has(WORDS, &word.to_lowercase()))
 }
 
 fn classified(sentence: &str) -> Sentence<'_> {
@@ -566,6 +573,19 @@ mod tests {
             let read = std::thread::Builder::new().stack_size(128 << 10).spawn(move || Message::read(&text));
             read.expect("a thread").join().expect("the message is read");
         }
+    }
+
+    #[test]
+    fn a_subject_behind_its_verb_does_not_begin_another_sentence() {
+        for text in [
+            "how do I use content_type",
+            "should I use reverse_proxy or php_fastcgi",
+            "what happens when I use tls internal",
+        ] {
+            assert_eq!(Message::read(text), Message { question: text.to_owned(), beside: String::new() });
+        }
+        let parted = Message::read("how do I strip a path prefix I use Ubuntu 22.04");
+        assert_eq!(parted.question, "how do I strip a path prefix");
     }
 
     proptest! {
