@@ -269,6 +269,26 @@ pub(super) fn named_in_sources(tree: &dyn Tree, site: &Site, file: &str) -> Vec<
             }
         }
     }
+    found.extend(named_in_templates(tree, site, file));
+    found
+}
+
+/// Calls of `pathto` with a document in templates, which only people can change.
+fn named_in_templates(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
+    regex!(PATHTO, r#"\bpathto\(\s*["']([^"'\n]+)["']"#);
+    let mut found = Vec::new();
+    for from in site.all_files().filter(|from| from.ends_with(".html")) {
+        let text = tree.text(from).unwrap_or_default();
+        for call in PATHTO.captures_iter(&text) {
+            let role = format!(":doc:`/{}`", &call[1]);
+            let leads_there =
+                matches!(super::rst::role(site, file, &role), Target::Page { file: to, .. } if to == file);
+            if leads_there && let Some(whole) = call.get(0) {
+                let line = line_of(&text, whole.start());
+                found.push(Reference { file: from.to_owned(), line, name: format!("{})", whole.as_str()) });
+            }
+        }
+    }
     found
 }
 
@@ -279,6 +299,25 @@ fn is_source(file: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_template_names_a_document() {
+        let template = "<a>\n{{ pathto('guide/api') }} {{ pathto('_static/x.png', 1) }} {{ pathto(root_doc) }}\n";
+        let files = [
+            ("docs/conf.py", "project = 'x'\n"),
+            ("docs/_templates/sidebar.html", template),
+            ("docs/guide/api.rst", ""),
+            ("docs/index.rst", ""),
+        ];
+        let tree = crate::sample::site(&files);
+        let site = Site::read(&tree);
+        let named = |file: &str| {
+            let found = named_in_sources(&tree, &site, file).into_iter();
+            found.map(|found| format!("{}:{} {}", found.file, found.line, found.name)).collect::<Vec<_>>()
+        };
+        assert_eq!(named("docs/guide/api.rst"), ["docs/_templates/sidebar.html:2 pathto('guide/api')"]);
+        assert!(named("docs/index.rst").is_empty());
+    }
 
     #[test]
     fn names_stand_below_their_module_and_class() {
