@@ -37,6 +37,7 @@ mod mcp;
 mod models;
 mod open_files;
 mod openai_door;
+mod openapi;
 mod openid;
 mod operators;
 mod past_jobs;

@@ -10,7 +10,7 @@ use docent_jobs::{Jobs, ModelNames};
 use docent_operators::{AuditEntry, OperatorRole, Operators, SignedIn};
 use docent_search::Snapshot;
 use docent_types::{Clock, Domain, Project, ProjectId, Refusal, RefusalKind, Timestamp, error_chain};
-use docent_web::{HttpError, Request, Response, respond};
+use docent_web::{ErrorShape, HttpError, Methods, Request, Response, respond};
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, LOCATION, REFERRER_POLICY, RETRY_AFTER};
 use http::{HeaderValue, Method, StatusCode};
 use maud::{Markup, html};
@@ -98,10 +98,12 @@ impl Dashboard {
         let path = request.path().to_owned();
         let segments: Vec<String> = request.segments().into_iter().map(str::to_owned).collect();
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
-        if let ["pulls", project, id] = segments.as_slice()
-            && request.method().is_safe()
-        {
-            return Some(self.old_pull(project, id, request.raw_query()).await);
+        if let ["pulls", project, id] = segments.as_slice() {
+            return Some(match Methods::GET.check(request.method()) {
+                _ if *request.method() == Method::OPTIONS => Methods::GET.options(),
+                Ok(_) => self.old_pull(project, id, request.raw_query()).await,
+                Err(error) => error.response(request.id(), ErrorShape::Error),
+            });
         }
         if let ["pulls", project, id, action] = segments.as_slice() {
             let named = (*project, *id, *action);

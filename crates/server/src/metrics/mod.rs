@@ -222,6 +222,8 @@ pub(crate) fn route_of(request: &Request) -> &'static str {
         ["readyz"] => "/readyz",
         ["metrics"] => "/metrics",
         ["widget.js"] | ["widget", ..] => "/widget",
+        ["openapi.json"] => "/openapi.json",
+        ["docs", "api"] => "/docs/api",
         _ => "other",
     }
 }

@@ -252,6 +252,9 @@ impl Router {
         if let Some(audience) = docent_mcp::Audience::parse(&request) {
             return self.mcp.answer(audience, request).await;
         }
+        if let Some(response) = docent_api_docs::answer(&request) {
+            return response;
+        }
         if let Some(response) = self.dashboard.answer(&mut request).await {
             return response;
         }
