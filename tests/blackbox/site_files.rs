@@ -46,16 +46,16 @@ fn a_page_is_markdown_under_its_address_with_and_without_an_ending() {
     assert_eq!(made.header("Content-Type"), Some("text/markdown; charset=utf-8"));
     assert_eq!(
         made.text(),
-        "# Made of parts\n\nNotes come from a snippet.\n\nSee [hooks](/guides/webhooks#retries) and [errors](/reference/errors).\n"
+        "> All pages of this documentation: [llms.txt](/sites/acme/llms.txt)\n\n# Made of parts\n\nNotes come from a snippet.\n\nSee [hooks](/guides/webhooks#retries) and [errors](/reference/errors).\n"
     );
     for path in ["/sites/acme/guides/made", "/sites/acme/guides/made/", "/sites/acme/guides/made.mdx"] {
         assert_eq!(text(&site, path), made.text(), "{path}");
     }
     let asked = Request::get("/sites/acme/guides/made").header("Accept", "text/markdown");
     assert_eq!(site.server.send(&asked).text(), made.text());
-    assert!(text(&site, "/sites/acme/guides/gr%C3%B6%C3%9Fe%20%28v2%29.md").starts_with("# Size"));
+    assert!(text(&site, "/sites/acme/guides/gr%C3%B6%C3%9Fe%20%28v2%29.md").contains("\n\n# Size"));
     for front in ["/sites/acme", "/sites/acme/", "/sites/acme/index.md"] {
-        assert!(text(&site, front).starts_with("# Welcome to Acme\n"), "{front}");
+        assert!(text(&site, front).contains("\n\n# Welcome to Acme\n"), "{front}");
     }
     let head = site.server.send(&Request::new("HEAD", "/sites/acme/guides/made.md"));
     assert_eq!((head.status, head.text()), (200, ""));
@@ -179,5 +179,9 @@ fn a_site_with_an_address_is_told_by_it() {
     assert_eq!(page.header("Link"), Some("<https://acme.test/docs/guides/rate-limits>; rel=\"canonical\""));
     assert!(page.text().contains("[errors](https://acme.test/docs/reference/errors)"), "{}", page.text());
     assert!(text(&site, "/sites/acme/llms-full.txt").contains("Source: https://acme.test/docs/guides/rate-limits\n"));
-    assert!(text(&site, "/sites/acme/llms.txt").contains("](guides/rate-limits.md)"));
+    assert!(
+        page.text().starts_with("> All pages of this documentation: [llms.txt](https://acme.test/docs/llms.txt)\n")
+    );
+    let list = text(&site, "/sites/acme/llms.txt");
+    assert!(list.contains("](https://acme.test/docs/guides/rate-limits.md)") && !list.contains("relative"), "{list}");
 }

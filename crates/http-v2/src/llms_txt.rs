@@ -1,8 +1,8 @@
 //! `llms.txt`: the list of a site's pages for programs, in the form of <https://llmstxt.org>.
 //!
 //! A list that would be too long is a tree: the file of a folder names the pages in it and the files of the folders below.
-//! What is still too long continues in `llms-2.txt` and so on. Links are relative, so that they hold wherever the site
-//! passes these files on.
+//! What is still too long continues in `llms-2.txt` and so on. Links lead to the address of the site, which passes these
+//! files on; without one they are relative to the file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -29,37 +29,67 @@ pub(crate) fn part(file: &str) -> Option<usize> {
     }
 }
 
-/// The list of the pages below a folder, `""` for all. `pages` is in the order to list them. `None` when there is no such
-/// part, or no page below the folder.
-pub(crate) fn llms_txt(domain: &str, pages: &[PageEntry], folder: &str, part: usize) -> Option<String> {
-    let below: Vec<Listed<'_>> = pages.iter().filter_map(|page| Listed::of(page, folder)).collect();
+/// What the links of a list begin with.
+#[derive(Clone, Copy)]
+struct Base<'b> {
+    /// The URL of the site, without a trailing slash, if it is known.
+    site: Option<&'b str>,
+    folder: &'b str,
+}
+
+impl Base<'_> {
+    /// The link to a file below the folder of the list. What looks like a scheme gets `./` in front.
+    fn link(self, file: &str) -> String {
+        let written = encoded_path(file);
+        let has_scheme = || written.split('/').next().is_some_and(|head| head.contains(':'));
+        match (self.site, self.folder) {
+            (Some(site), "") => format!("{site}/{written}"),
+            (Some(site), folder) => format!("{site}/{}/{written}", encoded_path(folder)),
+            (None, _) if has_scheme() => format!("./{written}"),
+            (None, _) => written.into_owned(),
+        }
+    }
+}
+
+/// The list of the pages below a folder, `""` for all. `pages` is in the order to list them; `site` is the URL of the site,
+/// if it is known. `None` when there is no such part, or no page below the folder.
+pub(crate) fn llms_txt(
+    domain: &str,
+    site: Option<&str>,
+    pages: &[PageEntry],
+    folder: &str,
+    part: usize,
+) -> Option<String> {
+    let base = Base { site: site.map(|site| site.trim_end_matches('/')), folder };
+    let below: Vec<Listed<'_>> = pages.iter().filter_map(|page| Listed::of(page, base)).collect();
     if below.is_empty() {
         return None;
     }
-    let head = head(domain, pages, folder);
+    let head = head(domain, base, pages);
     let whole = match folder {
-        "" => with_variants(&head, &below),
+        "" => with_variants(&head, base, &below),
         _ => format!("{head}{}", in_groups(below.iter())),
     };
     if whole.chars().count() <= LONGEST {
         return (part == 1).then_some(whole);
     }
-    in_parts(&head, &tree(&below), part)
+    in_parts(&head, base, &tree(base, &below), part)
 }
 
 /// A page and its path relative to the folder of the list.
 struct Listed<'p> {
     page: &'p PageEntry,
     path: &'p str,
+    base: Base<'p>,
 }
 
 impl<'p> Listed<'p> {
-    fn of(page: &'p PageEntry, folder: &str) -> Option<Self> {
-        let path = match folder {
+    fn of(page: &'p PageEntry, base: Base<'p>) -> Option<Self> {
+        let path = match base.folder {
             "" => Some(page.path.as_str()),
             folder => page.path.strip_prefix(folder)?.strip_prefix('/'),
         };
-        Some(Self { page, path: path? })
+        Some(Self { page, path: path?, base })
     }
 
     fn line(&self) -> String {
@@ -68,7 +98,7 @@ impl<'p> Listed<'p> {
             path => format!("{path}.md"),
         };
         let title = if self.page.title.trim().is_empty() { self.path } else { &self.page.title };
-        let mut line = format!("- [{}]({})", clipped(title, LONGEST_TITLE), link(&file));
+        let mut line = format!("- [{}]({})", clipped(title, LONGEST_TITLE), self.base.link(&file));
         if let Some(description) = self.page.description.as_deref().filter(|text| !text.trim().is_empty()) {
             let _ = write!(line, ": {}", clipped(description, LONGEST_DESCRIPTION));
         }
@@ -77,17 +107,20 @@ impl<'p> Listed<'p> {
     }
 }
 
-fn head(domain: &str, pages: &[PageEntry], folder: &str) -> String {
+fn head(domain: &str, base: Base<'_>, pages: &[PageEntry]) -> String {
     let front = pages.iter().find(|page| page.path.is_empty());
     let name = front.map(|page| page.title.trim()).filter(|title| !title.is_empty()).unwrap_or(domain);
     let mut head = format!("# {}", clipped(name, LONGEST_TITLE));
-    if !folder.is_empty() {
-        let _ = write!(head, ": {}", clipped(folder, LONGEST_TITLE));
+    if !base.folder.is_empty() {
+        let _ = write!(head, ": {}", clipped(base.folder, LONGEST_TITLE));
     }
-    if let Some(description) = front.and_then(|page| page.description.as_deref()).filter(|_| folder.is_empty()) {
-        let _ = write!(head, "\n\n> {}", clipped(description, LONGEST_DESCRIPTION));
+    let description = front.and_then(|page| page.description.as_deref()).filter(|text| !text.trim().is_empty());
+    let description =
+        description.filter(|_| base.folder.is_empty()).unwrap_or("The pages of this documentation as Markdown.");
+    let _ = writeln!(head, "\n\n> {}", clipped(description, LONGEST_DESCRIPTION));
+    if base.site.is_none() {
+        head.push_str("\nLinks are relative to this file.\n");
     }
-    head.push_str("\n\nEach page is Markdown. Links are relative to this file.\n");
     head
 }
 
@@ -109,7 +142,7 @@ fn section(name: &str, lines: &str) -> String {
 }
 
 /// The pages that readers are shown unless they ask for a version or a language, and links to the others.
-fn with_variants(head: &str, below: &[Listed<'_>]) -> String {
+fn with_variants(head: &str, base: Base<'_>, below: &[Listed<'_>]) -> String {
     let usual = in_groups(below.iter().filter(|listed| listed.page.is_usual));
     let mut others = BTreeMap::<&str, usize>::new();
     let mut lines = String::new();
@@ -119,20 +152,20 @@ fn with_variants(head: &str, below: &[Listed<'_>]) -> String {
             None => lines.push_str(&listed.line()),
         }
     }
-    lines.extend(others.into_iter().map(|(folder, count)| folder_line(folder, count)));
+    lines.extend(others.into_iter().map(|(folder, count)| folder_line(base, folder, count)));
     match lines.is_empty() {
         true => format!("{head}{usual}"),
         false => format!("{head}{usual}{}", section("Other versions and languages", &lines)),
     }
 }
 
-fn folder_line(folder: &str, count: usize) -> String {
+fn folder_line(base: Base<'_>, folder: &str, count: usize) -> String {
     let pages = if count == 1 { "page" } else { "pages" };
-    format!("- [{}/]({}): {count} {pages}\n", clipped(folder, LONGEST_TITLE), link(&format!("{folder}/llms.txt")))
+    format!("- [{}/]({}): {count} {pages}\n", clipped(folder, LONGEST_TITLE), base.link(&format!("{folder}/llms.txt")))
 }
 
 /// A line for each page that lies in the folder itself or alone in a folder below, and one for each folder with more.
-fn tree(below: &[Listed<'_>]) -> Vec<String> {
+fn tree(base: Base<'_>, below: &[Listed<'_>]) -> Vec<String> {
     let folder = |listed: &Listed<'_>| listed.path.split_once('/').map(|(folder, _)| folder.to_owned());
     let mut counts = BTreeMap::<String, usize>::new();
     below.iter().filter_map(folder).for_each(|folder| *counts.entry(folder).or_default() += 1);
@@ -141,7 +174,7 @@ fn tree(below: &[Listed<'_>]) -> Vec<String> {
         match folder(listed) {
             // The first page of a folder stands for all of them.
             Some(folder) if counts.get(&folder).is_none_or(|count| *count > 1) => {
-                lines.extend(counts.remove(&folder).map(|count| folder_line(&folder, count)));
+                lines.extend(counts.remove(&folder).map(|count| folder_line(base, &folder, count)));
             }
             _ => lines.push(listed.line()),
         }
@@ -149,7 +182,7 @@ fn tree(below: &[Listed<'_>]) -> Vec<String> {
     lines
 }
 
-fn in_parts(head: &str, lines: &[String], part: usize) -> Option<String> {
+fn in_parts(head: &str, base: Base<'_>, lines: &[String], part: usize) -> Option<String> {
     let mut parts = vec![String::new()];
     let mut length = 0;
     for line in lines {
@@ -162,7 +195,11 @@ fn in_parts(head: &str, lines: &[String], part: usize) -> Option<String> {
         parts.last_mut()?.push_str(line);
     }
     let lines = parts.get(part.checked_sub(1)?)?;
-    let next = if part < parts.len() { format!("- [More](llms-{}.txt)\n", part + 1) } else { String::new() };
+    let next = if part < parts.len() {
+        format!("- [More]({})\n", base.link(&format!("llms-{}.txt", part + 1)))
+    } else {
+        String::new()
+    };
     Some(format!("{head}\n## Pages\n\n{lines}{next}"))
 }
 
@@ -171,13 +208,6 @@ fn clipped(text: &str, most: usize) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut = text.char_indices().nth(most).map(|(end, _)| format!("{}…", text[..end].trim_end()));
     cut.unwrap_or(text).replace('[', "(").replace(']', ")")
-}
-
-/// A relative link. What looks like a scheme gets `./` in front.
-fn link(path: &str) -> String {
-    let written = encoded_path(path);
-    let has_scheme = written.split('/').next().is_some_and(|head| head.contains(':'));
-    if has_scheme { format!("./{written}") } else { written.into_owned() }
 }
 
 #[cfg(test)]
@@ -213,7 +243,8 @@ mod tests {
                 continue;
             }
             let (folder, name) = file.rsplit_once('/').unwrap_or(("", &file));
-            let text = llms_txt("acme", pages, folder, part(name).expect("a list")).unwrap_or_else(|| panic!("{file}"));
+            let text =
+                llms_txt("acme", None, pages, folder, part(name).expect("a list")).unwrap_or_else(|| panic!("{file}"));
             assert!(text.chars().count() <= LONGEST, "{file}: {}", text.chars().count());
             for link in text.lines().filter_map(|line| line.split_once("](")?.1.split(')').next()) {
                 let link = decoded_path(link.trim_start_matches("./")).into_owned();
@@ -251,16 +282,18 @@ mod tests {
         pages[1].breadcrumb = vec!["Guides [new]".to_owned()];
         pages[2].is_usual = false;
         pages[3].is_usual = false;
-        let text = llms_txt("acme", &pages, "", 1).expect("a list");
+        let text = llms_txt("acme", None, &pages, "", 1).expect("a list");
         assert_eq!(
             text,
-            "# Title of\n\n> All about parcels.\n\nEach page is Markdown. Links are relative to this file.\n\n## Pages\n\n\
+            "# Title of\n\n> All about parcels.\n\nLinks are relative to this file.\n\n## Pages\n\n\
              - [Title of](index.md): All about parcels.\n\n## Guides (new)\n\n- [Title of a: b/c d](./a:%20b/c%20d.md)\n\n\
              ## Other versions and languages\n\n- [v1/](v1/llms.txt): 2 pages\n"
         );
-        assert_eq!(llms_txt("acme", &pages, "", 2), None);
-        assert_eq!(llms_txt("acme", &pages, "v2", 1), None);
-        assert!(llms_txt("acme", &pages, "v1", 1).is_some_and(|text| text.contains("(old.md)")));
+        assert_eq!(llms_txt("acme", None, &pages, "", 2), None);
+        assert_eq!(llms_txt("acme", None, &pages, "v2", 1), None);
+        assert!(llms_txt("acme", None, &pages, "v1", 1).is_some_and(|text| text.contains("(old.md)")));
+        let there = llms_txt("acme", Some("https://acme.test/docs/"), &pages, "v1", 1).expect("a list");
+        assert!(there.contains("(https://acme.test/docs/v1/old.md)") && !there.contains("relative"), "{there}");
     }
 
     #[test]
@@ -270,7 +303,7 @@ mod tests {
         pages.extend((0..3_000).map(|n| page(&format!("flat/{}/{n}", "x".repeat(20)))));
         let expected: BTreeSet<String> = pages.iter().map(|page| page.path.clone()).collect();
         assert_eq!(found(&pages), expected);
-        let first = llms_txt("acme", &pages, "", 1).expect("a list");
+        let first = llms_txt("acme", None, &pages, "", 1).expect("a list");
         assert!(first.contains("- [f7/](f7/llms.txt): 60 pages\n"), "{first}");
     }
 

@@ -25,7 +25,11 @@ pub(crate) fn page(request: &Request, docs: &ReadableDocs) -> Result<Response, H
     let page = docs.page(&address).ok_or_else(|| no_such_page(docs, &address))?;
     let canonical =
         docs.url_of(&page.path).and_then(|url| HeaderValue::try_from(format!("<{url}>; rel=\"canonical\"")).ok());
-    let mut response = bytes_unless_known(request, MARKDOWN, with_newline(page.markdown).into_bytes());
+    // Agents that arrive at a page learn from it where the others are.
+    let list = docs.site().address.as_deref().map(|address| format!("{}/llms.txt", address.trim_end_matches('/')));
+    let list = list.unwrap_or_else(|| format!("/sites/{}/llms.txt", docs.domain()));
+    let text = format!("> All pages of this documentation: [llms.txt]({list})\n\n{}", with_newline(page.markdown));
+    let mut response = bytes_unless_known(request, MARKDOWN, text.into_bytes());
     if let Some(canonical) = canonical {
         response.headers_mut().insert(LINK, canonical);
     }
@@ -37,7 +41,9 @@ pub(crate) fn list(request: &Request, docs: &ReadableDocs) -> Result<Response, H
     let address = below_the_site(request);
     let (folder, file) = address.rsplit_once('/').unwrap_or(("", &address));
     let folder = docent_types::decoded_path(folder);
-    let list = part(file).and_then(|part| llms_txt(docs.domain().as_str(), &docs.pages(), &folder, part));
+    let list = part(file).and_then(|part| {
+        llms_txt(docs.domain().as_str(), docs.site().address.as_deref(), &docs.pages(), &folder, part)
+    });
     let list = list.ok_or_else(|| {
         let shown: String = address.chars().take(200).collect();
         Refusal::not_found(format!("there is no list `{shown}`: begin with /sites/{}/llms.txt", docs.domain()))
