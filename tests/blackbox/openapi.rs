@@ -74,7 +74,7 @@ fn the_description_has_every_route_and_no_other() {
         let allowed = options.header("Allow").unwrap_or_else(|| panic!("{path}: {}", options.status)).to_owned();
         let allowed: BTreeSet<&str> =
             allowed.split(", ").filter(|method| !["HEAD", "OPTIONS"].contains(method)).collect();
-        let methods = ["get", "post"].into_iter().filter(|method| item[method].is_object());
+        let methods = ["get", "post", "delete"].into_iter().filter(|method| item[method].is_object());
         let methods: BTreeSet<String> = methods.map(str::to_uppercase).collect();
         assert_eq!(allowed, methods.iter().map(String::as_str).collect(), "{path}");
     }
@@ -105,8 +105,8 @@ struct Described {
 impl Described {
     fn operation(&self, name: &str) -> (&str, &str, &Value) {
         let paths = self.api["paths"].as_object().expect("paths").iter();
-        let operations =
-            paths.flat_map(|(path, item)| ["get", "post"].map(|method| (path.as_str(), method, &item[method])));
+        let operations = paths
+            .flat_map(|(path, item)| ["get", "post", "delete"].map(|method| (path.as_str(), method, &item[method])));
         let mut found = operations.filter(|(.., operation)| operation["operationId"] == name);
         found.next().unwrap_or_else(|| panic!("{name} is described"))
     }
@@ -213,6 +213,7 @@ fn every_operation_answers_as_described() {
     at.answers("ask", &["acme"], "", reader, Some(&json!({"fp": "anonymous", "messages": []})), 400);
     at.answers("askV1", &["acme"], "", reader, Some(&question("What is a quibblefrotz?")), 200);
     at.answers("resume", &["acme", "no-such-chat"], "", reader, None, 204);
+    at.answers("stopReply", &["acme", "no-such-chat"], "", reader, None, 204);
     at.answers("resumeV1", &["acme"], "?chatId=none", reader, None, 200);
     let thread = answer.header("X-Thread-Id").expect("a thread").to_owned();
     let message = answer
@@ -260,8 +261,11 @@ fn every_operation_answers_as_described() {
     at.answers("describe", &[], "", None, None, 200);
     let page = at.answers("showDescription", &[], "", None, None, 200);
     assert!(page.text().contains("id=\"createJob\"") && !page.text().contains("<script"));
-    let operations =
-        at.api["paths"].as_object().expect("paths").values().flat_map(|item| [&item["get"], &item["post"]]);
+    let operations = at.api["paths"]
+        .as_object()
+        .expect("paths")
+        .values()
+        .flat_map(|item| [&item["get"], &item["post"], &item["delete"]]);
     let operations: BTreeSet<String> =
         operations.filter_map(|operation| operation["operationId"].as_str().map(str::to_owned)).collect();
     assert_eq!(

@@ -79,7 +79,7 @@ mod tests {
             let in_path: Vec<_> =
                 path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
             assert_eq!(declared, in_path, "{path}");
-            for method in ["get", "post"] {
+            for method in ["get", "post", "delete"] {
                 names.extend(item[method]["operationId"].as_str());
             }
         }

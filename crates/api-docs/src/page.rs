@@ -53,7 +53,7 @@ fn tagged(api: &Value, tag: &Value) -> Markup {
             h2 { (text(&tag["name"])) }
             p { (text(&tag["description"])) }
             @for (path, item) in members(&api["paths"]) {
-                @for method in ["get", "post"] {
+                @for method in ["get", "post", "delete"] {
                     @if list(&item[method]["tags"]).contains(&tag["name"]) {
                         (operation(api, method, path, item, &item[method]))
                     }
@@ -202,7 +202,7 @@ mod tests {
         let api = &description().value;
         let page = page(api).into_string();
         for (path, item) in members(&api["paths"]) {
-            for method in ["get", "post"] {
+            for method in ["get", "post", "delete"] {
                 if let Some(name) = item[method]["operationId"].as_str() {
                     assert_eq!(page.matches(&format!("id=\"{name}\"")).count(), 1, "{method} {path}");
                 }

@@ -25,7 +25,7 @@ use crate::question_writes::QuestionWrites;
 use crate::reply::{self, Answerer};
 use crate::retrieval::Retrieval;
 use crate::site::{SiteLookup, SiteSettings};
-use crate::spend::{Budget, DailyLimit, LIMIT_REACHED, Meter, Spend};
+use crate::spend::{DailyBudget, DailyLimit, LIMIT_REACHED, Meter, Spend};
 use crate::thread::{Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Turn};
 
 /// Maximum length of a reader's comment, in characters.
@@ -46,7 +46,7 @@ pub struct Assistant {
     writes: QuestionWrites,
     sites: SiteLookup,
     price: Option<TokenPrice>,
-    budget: Option<Budget>,
+    budget: Option<DailyBudget>,
     limited: Arc<AtomicU64>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
@@ -99,7 +99,7 @@ impl Assistant {
 
     /// Counts what replies cost, at this price of the model, and holds them to the limits of their sites.
     #[must_use]
-    pub fn with_budget(self, budget: Budget, price: Option<TokenPrice>) -> Self {
+    pub fn with_budget(self, budget: DailyBudget, price: Option<TokenPrice>) -> Self {
         Self { budget: Some(budget), price, ..self }
     }
 

@@ -58,5 +58,5 @@ pub use reader_words::{question_instruction, search_instruction};
 pub use search_log::SearchLog;
 pub use searches::{MOST_TERMS_A_DAY, Search, SearchCounts, SearchTerm, SearchTerms, Searches, TermCursor, TermQuery};
 pub use site::SiteSettings;
-pub use spend::{Budget, DailyLimit, DailyLimits, Spend, Spends};
+pub use spend::{DailyBudget, DailyLimit, DailyLimits, Spend, Spends};
 pub use thread::{AnswerStage, CitedPage, Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Timing, Turn};

@@ -86,7 +86,7 @@ pub trait Spends: Send + Sync + fmt::Debug + 'static {
 
 /// Where spending is counted, its limits, and what answers once one is reached.
 #[derive(Debug, Clone)]
-pub struct Budget {
+pub struct DailyBudget {
     pub spends: Arc<dyn Spends>,
     pub limits: DailyLimits,
     /// A model that costs nothing, such as `builtin`.

@@ -10,7 +10,7 @@ use futures::StreamExt;
 
 use super::TestAssistant;
 use crate::memory::MemorySpends;
-use crate::{Budget, DailyLimit, DailyLimits, Spend};
+use crate::{DailyBudget, DailyLimit, DailyLimits, Spend};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const QUESTION: &str = "How often is a failed call retried?";
@@ -18,7 +18,7 @@ const QUESTION: &str = "How often is a failed call retried?";
 impl TestAssistant {
     fn within(mut self, usual: DailyLimit) -> Self {
         let limits = DailyLimits { usual, ..DailyLimits::default() };
-        let budget = Budget { spends: Arc::new(MemorySpends::default()), limits, instead: Arc::new(Builtin) };
+        let budget = DailyBudget { spends: Arc::new(MemorySpends::default()), limits, instead: Arc::new(Builtin) };
         let price = TokenPrice { input: 1.0, cached_input: 1.0, output: 1.0 };
         self.assistant = self.assistant.with_budget(budget, Some(price));
         self

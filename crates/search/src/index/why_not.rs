@@ -52,14 +52,10 @@ impl Snapshot {
         let below_root = from_root(source.root(), path);
         let named =
             [path, below_root.as_str()].iter().find_map(|path| listing.file(path)).map(|file| file.path.clone());
-        if named.is_none() {
-            let outside = source
-                .files_outside()
-                .map_err(|source| SearchError::Source { what: "the list of files".to_owned(), source })?;
-            if outside.iter().any(|file| file.path == below_root) {
-                let skip = Skip { reason: SkipReason::Outside, rule: None };
-                return Ok(WhyNot::Skipped { file: below_root, skip });
-            }
+        let is_other = |file: &&str| file.starts_with("../") && Layout::files([*file].into_iter()).is_empty();
+        if let Some(file) = named.as_deref().filter(is_other) {
+            let skip = Skip { reason: SkipReason::Outside, rule: None };
+            return Ok(WhyNot::Skipped { file: file.to_owned(), skip });
         }
         let Some(file) = named.or_else(|| self.file_at(&listing, path)) else {
             return Ok(WhyNot::Unknown { near: near(&listing, asked) });

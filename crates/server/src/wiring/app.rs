@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use docent_access::{Access, AddError, AssistantLimits, Keys, Projects};
-use docent_assistant::{Assistant, Budget, SearchLog, Threads};
+use docent_assistant::{Assistant, DailyBudget, SearchLog, Threads};
 use docent_authoring::{AllowCommand, Author, AuthorConfig, Pulls, Repositories, search_of};
 use docent_builtin::Builtin;
 use docent_embed::Questions;
@@ -85,7 +85,7 @@ impl App {
         let answering = models.named(&config.assistant.model)?;
         let sites = Sites::new(config.assistant.suggestions).with_quarantine(quarantine.clone());
         let known = sites.clone();
-        let budget = Budget {
+        let budget = DailyBudget {
             spends: Arc::clone(&store) as _,
             limits: config.assistant.limits.clone(),
             instead: Arc::new(Builtin),
