@@ -22,6 +22,7 @@ mod llm_http {
 
     pub mod openai {
         pub mod calls;
+        pub mod held_text;
         pub mod reply;
         pub mod text_calls;
     }
