@@ -27,7 +27,7 @@ const MAX_CODE_CHARS: usize = 900;
 const MAX_STEPS_CHARS: usize = 2_000;
 /// A passage is quoted when it scores at least this share of the best one.
 const NEAR_BEST: f32 = 0.75;
-/// The same where more than one passage is needed: for what a comparison is with, and for the steps, the value or the list
+/// The same where more than one passage is needed: for what a comparison is with, after an earlier question, and for the steps, the value or the list
 /// that the passages before lack. Those in a section below the best one are quoted at any score.
 const NEAR_BEST_IF_NEEDED: f32 = 0.4;
 /// A block is quoted when it scores at least this share of the best one of its passage.
@@ -107,7 +107,8 @@ pub(crate) fn quotes(candidates: &[Candidate<'_>], topic: &Topic, expected: Answ
     // A stable sort: passages with the same score stay in order.
     order.sort_by(|a, b| best[*b].total_cmp(&best[*a]));
     let top = order.first().map_or(0.0, |first| best[*first]);
-    let is_needed_always = compares(question);
+    // What a follow-up asks about is partly in the question before, whose passage may come first.
+    let is_needed_always = compares(question) || topic.is_of_a_follow_up();
     let (mut quotes, mut text_chars, mut has_expected) = (Vec::new(), 0, false);
     let (mut next, mut below) = (0, None);
     while let Some(at) = order.get(next).copied() {

@@ -56,6 +56,11 @@ impl Topic {
         if terms.is_empty() { 0.0 } else { known as f32 / terms.len() as f32 }
     }
 
+    /// Whether there are terms of an earlier question.
+    pub(crate) fn is_of_a_follow_up(&self) -> bool {
+        self.own_count < self.terms.len()
+    }
+
     /// The weight of each term, by inverse document frequency: the fewer of the texts have the term, the more it
     /// weighs. A term that no text has weighs 0, and a term of an earlier question weighs less.
     pub(crate) fn weights(&self, texts: &[TermSet]) -> Weights {
