@@ -120,7 +120,9 @@ impl OperatorName {
 }
 
 fn folded(name: &str) -> String {
-    let seen = name.nfkd().filter(|c| !is_invisible(*c));
+    // First in upper case: a letter with a mark may become two, and other marks then belong to the second.
+    let upper = name.to_uppercase();
+    let seen = upper.nfkd().filter(|c| !is_invisible(*c));
     let lower: String = seen.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
     let folded: String = lower.nfkd().map(look_alike).collect();
     folded.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -265,6 +267,13 @@ mod tests {
         for unseen in ["\u{200b}", "\u{ad}\u{2060}", "\u{3164}"] {
             assert_eq!(OperatorName::parse(unseen), Err(NameError), "{unseen:?}");
         }
+    }
+
+    #[test]
+    fn letter_case_does_not_matter_where_marks_follow_a_letter_that_becomes_two() {
+        let [one, other] =
+            ["\u{1f80}\u{1e000}", "\u{1f08}\u{399}\u{1e000}"].map(|text| OperatorName::parse(text).expect("a name"));
+        assert_eq!(one, other);
     }
 
     proptest! {
