@@ -131,8 +131,13 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                         continue;
                     }
                     let exists = |path: &str| {
-                        let path = path.trim_matches('/').strip_prefix(base.as_str());
-                        path.is_some_and(|path| path_exists(&files, path.trim_matches('/')))
+                        let Some(path) = path.trim_matches('/').strip_prefix(base.as_str()) else { return false };
+                        let path = path.trim_matches('/');
+                        // Where pages are files, some hosts add the extension, and the servers of generators do not.
+                        match url.ends_with(".html") && !bare {
+                            true => [path, &format!("{path}/index.html")].iter().any(|file| files.contains(*file)),
+                            false => path_exists(&files, path),
+                        }
                     };
                     // Generators may leave the link to the browser, resolve it as one would and add the base path, or make an
                     // address of what they do not serve.
