@@ -117,7 +117,8 @@ fn names_anchor(line: &str, anchor: &str) -> bool {
     let is_label = words.strip_prefix('(').and_then(|rest| rest.strip_suffix(")=")) == Some(anchor);
     let is_object =
         words.strip_prefix("::: ").is_some_and(|name| name.contains('.') && anchor.starts_with(name.trim()));
-    in_braces || is_label || is_object
+    // The ids of headings are read with them.
+    (in_braces && !words.starts_with('#')) || is_label || is_object
 }
 
 /// Whether a line begins a reStructuredText directive that may make anchors from what it documents, includes or counts:

@@ -431,8 +431,10 @@ fn a_layout_follows_from_its_files_alone() {
 #[test]
 fn an_explicit_id_is_read_after_the_markup_of_its_heading() {
     let text = "### The box {#Box.__init__}\n\n### `code` {#my_id}\n\n### A {#b\\_c}\n";
-    let site = Site::read(&site(&[("docusaurus.config.js", "module.exports = {};\n"), ("docs/a.md", text)]));
-    let anchors: Vec<String> =
-        site.parse("docs/a.md", text.as_bytes()).headings.into_iter().map(|heading| heading.anchor).collect();
+    let tree = site(&[("docusaurus.config.js", "module.exports = {};\n"), ("docs/a.md", text)]);
+    let site = Site::read(&tree);
+    let page = site.parse("docs/a.md", text.as_bytes());
+    let anchors: Vec<&str> = page.headings.iter().map(|heading| heading.anchor.as_str()).collect();
     assert_eq!(anchors, ["Box.init", "my_id", "b_c"]);
+    assert_eq!(crate::ShownPages::default().has_anchor(&site, &tree, &page, "Box.__init__"), Some(false));
 }
