@@ -7,6 +7,7 @@ use docent_builtin::Builtin;
 use docent_llm::scripted::{Reply, ReplyGate};
 use docent_types::TokenPrice;
 use futures::StreamExt;
+use futures::future::join_all;
 
 use super::TestAssistant;
 use crate::memory::MemorySpends;
@@ -62,4 +63,20 @@ async fn a_reply_that_its_reader_leaves_is_counted() {
     while fixture.spent().await.tokens < 100 {
         tokio::task::yield_now().await;
     }
+}
+
+#[tokio::test]
+async fn questions_that_run_at_the_limit_end_as_they_would_and_no_other_begins() {
+    let fixture = TestAssistant::new().within(DailyLimit { tokens: Some(1), cost_micros: None });
+    let mut running = Vec::new();
+    for _ in 0..100 {
+        fixture.model.replies(Reply::text("Five times.").costs(10, 3));
+        let reply = fixture.assistant.answer(fixture.question(QUESTION)).await.expect("begins");
+        running.push(reply.events.count());
+    }
+    join_all(running).await;
+    assert_eq!(fixture.spent().await.tokens, 1_300);
+    assert_eq!((fixture.model.requests().len(), fixture.assistant.limited_replies()), (100, 0));
+    assert!(fixture.ask(QUESTION).await.text().starts_with("The assistant of this site has used up"));
+    assert_eq!(fixture.model.requests().len(), 100);
 }
