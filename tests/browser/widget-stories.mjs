@@ -466,7 +466,8 @@ export async function docSearchsOwnBoxSearchesTheDocsAndAsksTheChat({ visit, exp
   expect('results lead to pages', (await hits.first().getAttribute('href')).startsWith('/guides/'), await hits.first().getAttribute('href'));
   expect('and show why', (await page.locator('.DocSearch-Hit mark').count()) > 0);
   await page.locator('.DocSearch-Input').fill('x <img src=x onerror=alert(1)>');
-  await page.waitForTimeout(500);
+  await hits.filter({ hasText: 'Ask: x <img src=x onerror=alert(1)>' }).waitFor();
+  expect('markup is text', (await page.locator('.DocSearch-Hit img').count()) === 0);
   await page.locator('.DocSearch-Input').fill(QUESTION);
   await hits.filter({ hasText: `Ask: ${QUESTION}` }).click();
   await reads(page, 0, 'parked');

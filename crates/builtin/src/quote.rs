@@ -27,8 +27,9 @@ const MAX_CODE_CHARS: usize = 900;
 const MAX_STEPS_CHARS: usize = 2_000;
 /// A passage is quoted when it scores at least this share of the best one.
 const NEAR_BEST: f32 = 0.75;
-/// The same where more than one passage is needed: for what a comparison is with, after an earlier question, and for the steps, the value or the list
-/// that the passages before lack. Those in a section below the best one are quoted at any score.
+/// The same where more than one passage is needed: for what a comparison is with, after an earlier question, and for the
+/// steps, the value or the list that the passages before lack. Those in a section below the best one are quoted at any
+/// score.
 const NEAR_BEST_IF_NEEDED: f32 = 0.4;
 /// A block is quoted when it scores at least this share of the best one of its passage.
 const BLOCK_NEAR_BEST: f32 = 0.5;
