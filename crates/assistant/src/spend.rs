@@ -1,7 +1,7 @@
 //! What the assistant of a site spends in a day, and the limit of it.
 //!
-//! A model call is counted when it begins, with the estimated tokens of its input, and corrected when it ends. So a reply
-//! that ends early, by its reader or with the process, has been counted as well.
+//! A model call is counted with its first event, by the estimated tokens of its input, and corrected when it ends. So a reply
+//! that ends early, by its reader or with the process, has been counted as well; a call whose first event never came has not.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -122,7 +122,7 @@ impl Meter {
         meter
     }
 
-    /// A call begins, with about this many tokens of input.
+    /// A call has begun to answer, to about this many tokens of input.
     pub(crate) fn begin(&mut self, input_tokens: u32) {
         self.running = Usage::of(input_tokens.into(), 0);
         self.written_bytes = 0;
