@@ -77,7 +77,7 @@ export async function underAStrictPolicyTheWholeStoryIsTold({ visit, expect, sta
   const start = performance.now();
   let after;
   do after = await stage.model(LONG); while (after.hungUp === before.hungUp && performance.now() - start < 5_000);
-  expect('a stop reaches the model', after.hungUp === before.hungUp + 1 && performance.now() - start < 1_000, `${performance.now() - start} ms`);
+  expect('a stop reaches the model', after.hungUp === before.hungUp + 1, JSON.stringify(after));
   await stage.lets();
 
   await panelOf(page).getByRole('button', { name: 'New conversation' }).click();
@@ -371,18 +371,17 @@ export async function aLongAnswerCostsLittle({ visit, expect }) {
     body += n % 20 === 0 ? `data: {"type":"data-block","id":"${block}","data":["p","${text}"]}\n\n` : `data: {"type":"data-edit","data":[[${block},0,"${text}"${n % 4 === 0 ? ',["code","again"]' : ''}]]}\n\n`;
   }
   await page.route('**/message?*', route => route.request().method() === 'POST' ? route.fulfill({ status: 200, headers: { 'Access-Control-Allow-Origin': '*' }, body: `${body}data: {"type":"finish"}\n\n` }) : route.continue());
-  const session = await page.context().newCDPSession(page);
-  await session.send('Profiler.enable');
-  await session.send('Profiler.start');
+  await page.evaluate(() => {
+    window.touched = 0;
+    const count = records => { for (const { addedNodes, removedNodes } of records) window.touched += addedNodes.length + removedNodes.length; };
+    new MutationObserver(count).observe(document.querySelector('docent-chat').shadowRoot, { childList: true, subtree: true });
+  });
   await asks(page, QUESTION);
   await page.waitForFunction(() => (document.querySelector('docent-chat').shadowRoot.querySelector('.rating')));
-  const { profile: { nodes, samples, timeDeltas } } = await session.send('Profiler.stop');
-  const idle = new Set(nodes.filter(({ callFrame }) => ['(idle)', '(program)', '(root)'].includes(callFrame.functionName)).map(node => node.id));
-  const took = timeDeltas.reduce((sum, delta, at) => sum + (idle.has(samples[at]) ? 0 : delta), 0) / 1000;
-  const length = await turn(page, 0).locator('.answer').evaluate(node => node.textContent.length);
+  const { length, nodes } = await turn(page, 0).locator('.answer').evaluate(node => ({ length: node.textContent.length, nodes: node.querySelectorAll('*').length }));
   expect('all of it is shown', length > 64 * 1024, length);
-  console.log(`       64 KiB in 2,000 pieces: ${took.toFixed(0)} ms of script`);
-  expect('64 KiB in 2,000 pieces cost less than 100 ms of script', took < 100, took);
+  const touched = await page.evaluate(() => window.touched);
+  expect('a piece of an answer makes only what it adds', touched < 4 * nodes, `${touched} nodes touched for ${nodes} elements`);
 }
 
 export async function thePageCanDriveIt({ visit, expect }) {
