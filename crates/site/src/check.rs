@@ -299,7 +299,12 @@ impl<'a> Check<'a> {
                     if !parts(&link.target).0.is_empty() {
                         evidence.note(Rule::Link(shape), true);
                     }
-                    match (self.has_anchor(&target), target) {
+                    match (self.finds_anchor(&target), target) {
+                        (Some(false), Target::Page { .. }) if !self.site.layout().knows_anchors() => (
+                            FindingKind::NotUnderstood,
+                            format!("only the site's build knows whether the anchor of `{}` exists", link.target),
+                            Rule::Followable,
+                        ),
                         (Some(false), Target::Page { file, .. }) => (
                             FindingKind::BrokenAnchor,
                             format!("`{}` names an anchor that `{file}` does not have", link.target),
@@ -327,12 +332,12 @@ impl<'a> Check<'a> {
         found
     }
 
-    /// Whether the page that a link leads to has the anchor; `None` if the link has no anchor or the anchors of the
-    /// page cannot be known.
-    fn has_anchor(&mut self, target: &Target) -> Option<bool> {
+    /// Whether the page that a link leads to has the anchor by the rules of its generator; `None` if the link has no anchor
+    /// or what the page includes cannot be known.
+    fn finds_anchor(&mut self, target: &Target) -> Option<bool> {
         let Target::Page { file, anchor: Some(anchor) } = target else { return None };
         let read = self.page(file)?;
-        self.shown.has_anchor(&self.site, self.tree, &read.page, anchor)
+        self.shown.finds_anchor(&self.site, self.tree, &read.page, anchor)
     }
 
     /// Whether the link of a finding was sound in this tree: the same target on the same page resolved.
@@ -343,7 +348,11 @@ impl<'a> Check<'a> {
         }
         match self.site.resolve_in(from, target, found.syntax) {
             Target::External | Target::NotUnderstood | Target::Missing { .. } => false,
-            target => self.has_anchor(&target).unwrap_or(found.finding.kind == FindingKind::BrokenLink),
+            target => {
+                let knows_anchors = self.site.layout().knows_anchors();
+                let known = self.finds_anchor(&target).filter(|is_there| *is_there || knows_anchors);
+                known.unwrap_or(found.finding.kind == FindingKind::BrokenLink)
+            }
         }
     }
 

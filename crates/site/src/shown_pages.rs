@@ -36,9 +36,12 @@ struct ShownPage {
 impl ShownPages {
     /// Whether a page has an anchor; `None` if that cannot be known. `page` is the file as it is, without includes.
     pub fn has_anchor(&self, site: &Site, tree: &dyn Tree, page: &Page, anchor: &str) -> Option<bool> {
-        if !site.layout().knows_anchors() {
-            return None;
-        }
+        let found = self.finds_anchor(site, tree, page, anchor);
+        found.filter(|is_there| *is_there || site.layout().knows_anchors())
+    }
+
+    /// Like [`has_anchor`](Self::has_anchor), as if the site's build made no anchors by rules of its own.
+    pub(crate) fn finds_anchor(&self, site: &Site, tree: &dyn Tree, page: &Page, anchor: &str) -> Option<bool> {
         if site.layout().has_anchor(page, anchor) {
             return Some(true);
         }

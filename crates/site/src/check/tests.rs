@@ -171,6 +171,29 @@ fn anchors_that_are_no_headings_of_commonmark_are_not_called_broken() {
 }
 
 #[test]
+fn an_anchor_by_the_rules_of_a_build_is_asked_about_unless_a_heading_has_it() {
+    for (configuration, holds, certain) in
+        [(".gitbook.yaml", "structure:\n  summary: SUMMARY.md\n", false), ("book.toml", "[book]\nsrc = \".\"\n", true)]
+    {
+        let before = crate::sample::site(&[
+            (configuration, holds),
+            ("SUMMARY.md", "* [A](a.md)\n* [B](b.md)\n"),
+            ("a.md", "# A\n"),
+            ("b.md", "# B\n\n## A part\n"),
+        ]);
+        let mut after = before.clone();
+        after.insert("a.md".into(), b"# A\n\n[x](b.md#a-part) [y](b.md#no-part)\n".to_vec());
+        let checked = new_findings(&before, &after, &["a.md".to_owned()]);
+        let doubts = checked.doubts.iter().flat_map(|doubt| &doubt.findings);
+        let (told, asked): (Vec<_>, Vec<_>) =
+            (checked.findings.iter().map(|found| &found.target).collect(), doubts.map(|found| &found.target).collect());
+        let expected = if certain { (1, 0) } else { (0, 1) };
+        assert_eq!((told.len(), asked.len()), expected, "{told:?} {asked:?}");
+        assert!(told.into_iter().chain(asked).all(|target| target == "b.md#no-part"));
+    }
+}
+
+#[test]
 fn the_text_of_an_include_has_anchors_and_no_others() {
     for (configuration, include, part) in [
         ("mkdocs.yml", "--8<-- \"docs/part.md\"", "docs/part.md"),
