@@ -246,9 +246,15 @@ impl<'b> Writable<'b> {
     /// moves imports and includes is the same as before.
     fn leading_from(&self, folder: &str, key: &str) -> String {
         regex!(RELATIVE, r"[\w@.-]*(?:/[\w@.-]+)+|[\w-]+\.\w+|\.\.?");
-        let paths = self.paths.get_or_init(|| self.base.paths().into_iter().collect());
+        let root = self.base.root();
+        let in_repository = |path: &str| joined(root, path);
+        let paths = self.paths.get_or_init(|| {
+            let all = self.base.paths().into_iter().chain(self.base.paths_outside());
+            all.filter_map(|path| in_repository(&path)).collect()
+        });
+        let from = in_repository(folder).unwrap_or_default();
         let resolved = RELATIVE.replace_all(key, |written: &regex::Captures<'_>| {
-            let file = joined(folder, &written[0]).filter(|file| paths.contains(file));
+            let file = joined(&from, &written[0]).filter(|file| paths.contains(file));
             file.map_or_else(|| written[0].to_owned(), |file| format!("\0{file}"))
         });
         // Such a key of reStructuredText has the folder that its paths are relative to.

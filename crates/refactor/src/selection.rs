@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use docent_markdown::{is_markdown, is_page, site_path};
+use docent_markdown::{folder, is_markdown, is_page, site_path};
 use docent_site::{Glob, Site, has_page_ending};
 
 use super::RefactorError;
@@ -131,9 +131,11 @@ pub(super) fn page_path(site: &Site, written: &str, like: &str) -> Result<String
 }
 
 /// Completes a path at which the site serves no pages. Users who name a page by its address leave out the folder of the
-/// docs, so the folder is prepended if exactly one fits.
+/// docs, so the folder is prepended if exactly one fits. A file that is no page of the site has no address, so that paths
+/// below its folder are complete.
 fn in_the_docs(site: &Site, path: String, like: &str) -> String {
-    if site.layout().holds_pages(&path) {
+    let is_no_page = site.has_file(like) && site.address(like).is_none();
+    if site.layout().holds_pages(&path) || (is_no_page && is_in(folder(like), &path)) {
         return path;
     }
     let before = |file: &str, address: &str| {
@@ -152,6 +154,10 @@ fn in_the_docs(site: &Site, path: String, like: &str) -> String {
         (Some(path), None) => path,
         _ => path,
     }
+}
+
+fn is_in(folder: &str, path: &str) -> bool {
+    folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// The page that a user means, or an error that lists pages with the same last segment.
@@ -216,6 +222,23 @@ mod tests {
         assert_eq!(chosen(&["nope/**"]), Err(RefactorError::NothingMatches("nope/**".into())));
         assert_eq!(chosen(&["nope"]), Err(RefactorError::NothingMatches("nope".into())));
         assert_eq!(chosen(&["[a"]), Err(RefactorError::BadGlob(Glob::new("**/[a").expect_err("no glob"))));
+    }
+
+    #[test]
+    fn a_path_beside_a_file_that_is_no_page_is_complete() {
+        let tree = site(&[
+            ("docs/astro.config.mjs", "import starlight from '@astrojs/starlight'\n"),
+            ("docs/README.md", ""),
+            ("docs/src/content/docs/a.md", ""),
+        ]);
+        let site = Site::read(&tree);
+        for (like, written, expected) in [
+            ("docs/README.md", "docs/old/README.md", "docs/old/README.md"),
+            ("docs/README.md", "old/README.md", "docs/src/content/docs/old/README.md"),
+            ("docs/src/content/docs/a.md", "docs/b.md", "docs/src/content/docs/docs/b.md"),
+        ] {
+            assert_eq!(page_path(&site, written, like).as_deref(), Ok(expected), "{written} beside {like}");
+        }
     }
 
     #[test]

@@ -65,6 +65,25 @@ async fn without_a_docs_root_the_whole_repository_is_the_docs() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_page_that_includes_what_is_above_the_docs_root_moves() {
+    let mut files = docs();
+    for (path, text) in [
+        ("book.toml", "[book]\nsrc = \"docs\"\n"),
+        ("docs/SUMMARY.md", "- [Setup](setup.md)\n"),
+        ("docs/setup.md", "# Setup\n\n```rust\n{{#include ../samples/setup.rs}}\n```\n"),
+        ("samples/setup.rs", "fn main() {}\n"),
+    ] {
+        files.insert(path.to_owned(), text.as_bytes().to_vec());
+    }
+    let world = World::of(Arc::new(Builtin), &files);
+    let job = world.asks("Move page setup.md to start/setup.md").await;
+    let ended = world.works_on(&job).await;
+    assert_eq!(ended.halt, Some(Halt::Completed), "{}", message(&ended));
+    let moved = world.text(&job.source.branch, "docs/start/setup.md").await;
+    assert!(moved.contains("{{#include ../../samples/setup.rs}}"), "{moved}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_prompt_that_changes_nothing_completes_without_a_pull_request() {
     let world = World::new();
     let job = world.asks(r#"Replace "Sprocket" with "Gadget""#).await;
