@@ -45,7 +45,7 @@ pub(crate) struct WantedVariant {
     versions: Vec<usize>,
     /// `None` for the default one.
     language: Option<usize>,
-    /// Whether neither the question nor the page the asker is on reveals the language. It is then detected from the
+    /// Whether neither the question nor the page the asker is on settles the language. It is then detected from the
     /// pages that contain the question's words ([`crate::rank::asked_language`]).
     pub(crate) is_untold: bool,
 }
@@ -66,9 +66,12 @@ impl WantedVariant {
             }
             None => question_language(text, variants.languages(), here.language),
         };
-        let is_untold = told == QuestionLanguage::Nothing && near.is_none() && !variants.languages().is_empty();
+        let is_untold = match told {
+            QuestionLanguage::Nothing => near.is_none() && !variants.languages().is_empty(),
+            told => matches!(told, QuestionLanguage::Likely(_)),
+        };
         let language = match told {
-            QuestionLanguage::One(language) => Some(language),
+            QuestionLanguage::One(language) | QuestionLanguage::Likely(language) => Some(language),
             QuestionLanguage::Another => None,
             QuestionLanguage::Nothing => here.language,
         };
@@ -80,8 +83,9 @@ impl WantedVariant {
         Self { language: language.filter(|language| Some(*language) != variants.default_language()), ..self }
     }
 
-    /// Replaces the language by the one detected from the pages found.
+    /// Replaces the language by the one detected from the pages found, if there is one.
     pub(crate) fn in_language(self, variants: &Variants, language: Option<usize>) -> Self {
+        let language = language.or(self.language);
         Self { is_untold: false, ..self }.with_language(variants, language)
     }
 

@@ -167,6 +167,24 @@ fn translations_are_found_in_the_language_of_the_question() {
 }
 
 #[test]
+fn a_word_in_a_script_of_several_languages_is_of_the_one_whose_pages_have_it() {
+    let mut docs = Docs::default();
+    for (language, details, settings, guide) in
+        [("", "Details", "Settings", "Guide"), ("zh/", "详情", "设置", "指南"), ("ja/", "詳細", "設定", "案内")]
+    {
+        for (page, title) in [("details", details), ("settings", settings), ("guide", guide)] {
+            docs.write(&format!("{language}{page}.md"), &format!("# {title}\n\n{title}.\n"));
+        }
+    }
+    let site = Site::of(&docs);
+    for (text, expected) in
+        [("詳細", "ja/details"), ("設定", "ja/settings"), ("设置", "zh/settings"), ("指南", "zh/guide")]
+    {
+        assert_eq!(paths(&site, &question(text)).first().map(String::as_str), Some(expected), "{text}");
+    }
+}
+
+#[test]
 fn words_that_one_language_alone_knows_tell_the_language_of_a_question() {
     let mut docs = Docs::default();
     let pages = [

@@ -183,6 +183,8 @@ impl Language {
 pub(crate) enum QuestionLanguage {
     /// One of the given languages, by its index.
     One(usize),
+    /// One of several that share a script; this one if nothing else tells.
+    Likely(usize),
     /// A language that is not among the given ones.
     Another,
     Nothing,
@@ -231,7 +233,7 @@ pub(crate) fn question_language(text: &str, languages: &[String], near: Option<u
             several => most_words(text, several.iter().map(|at| code(*at)))
                 .and_then(|code| with(&code))
                 .or_else(|| near.filter(|near| several.contains(near)))
-                .map_or(QuestionLanguage::One(several[0]), QuestionLanguage::One),
+                .map_or(QuestionLanguage::Likely(several[0]), QuestionLanguage::One),
         };
     }
     let mut codes: Vec<String> = (0..languages.len()).map(code).collect();
@@ -355,7 +357,7 @@ mod tests {
     fn a_question_tells_its_language() {
         let site: Vec<String> = ["de", "en", "fr", "ja", "ko", "pt-br", "zh-cn", "zh-tw"].map(str::to_owned).to_vec();
         let told = |text: &str, near: Option<usize>| match question_language(text, &site, near) {
-            QuestionLanguage::One(at) => site[at].as_str(),
+            QuestionLanguage::One(at) | QuestionLanguage::Likely(at) => site[at].as_str(),
             QuestionLanguage::Another => "another",
             QuestionLanguage::Nothing => "nothing",
         };
