@@ -387,6 +387,8 @@ impl Site {
         }
         if link.path.is_empty() {
             return match target.is_empty() {
+                // A chapter that is still to be written, or a heading.
+                true if self.layout.summary.as_deref() == Some(from) => Target::External,
                 true => Target::Missing { path: None, anchor: None },
                 false
                     if rules(self.generator())

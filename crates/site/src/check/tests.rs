@@ -194,6 +194,19 @@ fn an_anchor_by_the_rules_of_a_build_is_asked_about_unless_a_heading_has_it() {
 }
 
 #[test]
+fn an_entry_of_a_summary_may_have_no_page() {
+    for (file, text) in [("book.toml", "[book]\nsrc = \".\"\n"), (".gitbook.yaml", "root: ./\n")] {
+        let tree = crate::sample::site(&[
+            (file, text),
+            ("SUMMARY.md", "- [A](a.md)\n- [B]()\n"),
+            ("a.md", "---\ntitle: A\n---\n[b]()\n"),
+        ]);
+        let Checked { findings, doubts } = findings(&tree);
+        assert_eq!((messages(&findings), doubts), (vec!["a.md:4 `` leads nowhere".to_owned()], vec![]), "{file}");
+    }
+}
+
+#[test]
 fn the_text_of_an_include_has_anchors_and_no_others() {
     for (configuration, include, part) in [
         ("mkdocs.yml", "--8<-- \"docs/part.md\"", "docs/part.md"),
