@@ -110,14 +110,26 @@ pub(crate) fn quotes(candidates: &[Candidate<'_>], topic: &Topic, expected: Answ
     let top = order.first().map_or(0.0, |first| best[*first]);
     // What a follow-up asks about is partly in the question before, whose passage may come first.
     let is_needed_always = compares(question) || topic.is_of_a_follow_up();
+    let meets = |at: usize, max_chars: usize| {
+        let quoted = sections[at].blocks_to_quote(&scores[at], expected, max_chars);
+        quoted.iter().any(|block| expected.is_met_by(&sections[at].blocks[*block]))
+    };
+    // What the best section lacks may be in a section below it, whatever its score.
+    let lacking = order.first().copied().filter(|first| !meets(*first, MAX_QUOTE_CHARS[0]));
+    let below = lacking.and_then(|first| {
+        let is_below = |at: &&usize| is_below(candidates[**at].passage, candidates[first].passage);
+        order.iter().filter(is_below).copied().find(|at| meets(*at, MAX_QUOTE_CHARS[1]))
+    });
+    if let Some(below) = below {
+        order.retain(|at| *at != below);
+        order.insert(1, below);
+    }
     let (mut quotes, mut text_chars, mut has_expected) = (Vec::new(), 0, false);
-    let (mut next, mut below) = (0, None);
-    while let Some(at) = order.get(next).copied() {
-        next += 1;
-        let blocks = &sections[at].blocks;
-        let is_needed = is_needed_always || !has_expected && blocks.iter().any(|block| expected.is_met_by(block));
+    for at in order {
         let Some(max_chars) = MAX_QUOTE_CHARS.get(quotes.len()) else { break };
         let max_chars = (*max_chars).min(MAX_TEXT_CHARS.saturating_sub(text_chars));
+        let blocks = &sections[at].blocks;
+        let is_needed = is_needed_always || !has_expected && blocks.iter().any(|block| expected.is_met_by(block));
         let is_near = best[at] >= top * if is_needed { NEAR_BEST_IF_NEEDED } else { NEAR_BEST };
         if !is_near && below != Some(at) || max_chars < MIN_QUOTE_CHARS {
             continue;
@@ -129,18 +141,6 @@ pub(crate) fn quotes(candidates: &[Candidate<'_>], topic: &Topic, expected: Answ
         text_chars += text.map(|(_, text)| text.chars().count()).sum::<usize>();
         has_expected |= parts.iter().any(|(block, _)| expected.is_met_by(&blocks[*block]));
         quotes.push(Quote { passage: at, text: joined(parts) });
-        if quotes.len() == 1 && !has_expected {
-            let is_below = |other: &usize| is_below(candidates[*other].passage, candidates[at].passage);
-            let meets = |other: &usize| {
-                let quoted = sections[*other].blocks_to_quote(&scores[*other], expected, MAX_QUOTE_CHARS[1]);
-                quoted.iter().any(|block| expected.is_met_by(&sections[*other].blocks[*block]))
-            };
-            below = order[next..].iter().copied().find(|other| is_below(other) && meets(other));
-            if let Some(below) = below {
-                order.retain(|other| *other != below);
-                order.insert(next, below);
-            }
-        }
     }
     quotes
 }
