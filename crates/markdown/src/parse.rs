@@ -380,6 +380,25 @@ AT&amp;T \< 5
     }
 
     #[test]
+    fn a_section_is_read_without_the_definitions_of_its_page() {
+        let text = "# A\n\nSee [one], [the `two`][b] and ![three][].\n\n```md\n[one]\n```\n\n[one]: a.md#x \"Title\"\n\n## B\n\n\
+                    [Four][ONE] and [none].\n\n[b]: b(c).md\n[three]: /d.png\n[one]: again.md\n";
+        for (file, component) in [("a.md", ""), ("a.mdx", "\n<Card title=\"T\">\n\n[one]\n\n</Card>\n")] {
+            let page = parse(file, format!("{text}{component}").as_bytes());
+            let read: Vec<&str> = page.sections.iter().map(|section| section.markdown.as_str()).collect();
+            let first = "See [one](a.md#x), [the `two`](<b(c).md>) and ![three](/d.png).\n\n```md\n[one]\n```";
+            let second = "[Four](a.md#x) and [none].";
+            assert_eq!(read[0], first, "{file}");
+            match component {
+                "" => assert_eq!(read[1], second),
+                _ => assert_eq!(read[1], format!("{second}\n\n**T**\n\n[one](a.md#x)")),
+            }
+            let definitions = page.links.iter().map(|link| &text[link.dest_span.clone()]);
+            assert_eq!(definitions.take(4).collect::<Vec<_>>(), ["a.md#x", "b(c).md", "/d.png", "a.md#x"], "{file}");
+        }
+    }
+
+    #[test]
     fn indented_blocks_of_dialect_marks_are_read() {
         let text = "!!! note \"Mind *this*\"\n\n    Words of the note.\n\n    ```sh\n    run\n\n    again\n    ```\n\n        code\n\n\
                     ??? tip\n    !!! danger\n        Inner [words](x.md).\n\n=== \"Tab\"\n\n    In the tab.\n\n\

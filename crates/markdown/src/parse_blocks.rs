@@ -16,11 +16,11 @@ use crate::heading_words::{
 };
 use crate::page::{CodeBlock, Heading, Link, LinkKind, Section};
 use crate::parse_components::{is_inline, is_readable};
-use crate::parse_destination::{definition_destination, inline_destination, last_definitions};
+use crate::parse_destination::{definition_destination, definition_lines, inline_destination, last_definitions};
 use crate::parse_html::{Piece, pieces};
 use crate::parse_markdown::{Definition, Events};
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
-use crate::sections::{SourceText, cleaned, code_block};
+use crate::sections::{Instead, SourceText, cleaned, code_block};
 
 /// A tag with this many bytes or more before it on its line does not begin the line.
 const DEEPEST_INDENT: usize = 1_000;
@@ -45,6 +45,9 @@ pub(crate) fn blocks(
     events: Events<'_, '_>,
     anchors: AnchorStyle,
 ) -> Blocks {
+    let mut unread: Vec<Instead> =
+        definitions.iter().map(|definition| Instead { range: definition.span.clone(), text: String::new() }).collect();
+    unread.sort_by_key(|definition| definition.range.start);
     let definitions = definitions
         .into_iter()
         .map(|definition| {
@@ -55,6 +58,7 @@ pub(crate) fn blocks(
     let mut parser = BlockParser {
         source,
         definitions,
+        references: Vec::new(),
         blocks: Blocks::default(),
         anchors: Anchors::of(anchors),
         path: HeadingPath::default(),
@@ -101,6 +105,15 @@ pub(crate) fn blocks(
     blocks
 }
 
+/// A target as an inline link has it: `(target)`.
+fn inline_target(target: &str) -> Option<String> {
+    match target.contains(['<', '>', '\n', '\\']) {
+        true => None,
+        false if target.is_empty() || target.contains([' ', '(', ')']) => Some(format!("(<{target}>)")),
+        false => Some(format!("({target})")),
+    }
+}
+
 /// A reference label, normalized as CommonMark compares it.
 pub(crate) fn label(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
@@ -129,6 +142,8 @@ struct OpenLink {
 struct BlockParser<'t> {
     source: SourceText<'t>,
     definitions: HashMap<String, (String, Range<usize>)>,
+    /// The target of each reference link of the open section in place of its label.
+    references: Vec<Instead>,
     blocks: Blocks,
     anchors: Anchors,
     path: HeadingPath,
@@ -328,17 +343,24 @@ impl BlockParser<'_> {
     fn close_section(&mut self, end: usize) {
         let next = OpenSection { anchor: None, level: 0, start: end, body: end, text: String::new(), code: Vec::new() };
         let section = std::mem::replace(&mut self.section, next);
+        let mut instead = std::mem::take(&mut self.references);
         let text = section.text.trim();
         if text.is_empty() && section.code.is_empty() {
             return;
         }
+        if !self.definitions.is_empty() {
+            let defined = definition_lines(self.source.parsed, section.body..end, &self.blocks.code);
+            let defined = defined.filter(|(label, _)| self.definitions.contains_key(label));
+            instead.extend(defined.map(|(_, range)| Instead { range, text: String::new() }));
+        }
+        instead.sort_by_key(|part| (part.range.start, part.range.end));
         self.blocks.sections.push(Section {
             headings: self.path.texts(),
             anchor: section.anchor,
             level: section.level,
             text: text.to_owned(),
             code: section.code,
-            markdown: cleaned(&self.source, section.body..end, &self.blocks.code),
+            markdown: cleaned(&self.source, section.body..end, &self.blocks.code, &instead),
             markdown_span: section.start..end,
         });
     }
@@ -430,6 +452,17 @@ impl BlockParser<'_> {
             }
             _ => {
                 let definition = self.definitions.get(&self::label(&link.label));
+                let text_end = link.inner_end..range.end;
+                if let Some((target, span)) = definition
+                    && let Some(inline) = inline_target(self.source.text.get(span.clone()).unwrap_or(target))
+                    && self.source.text.get(text_end.clone()).is_some_and(|rest| rest.starts_with(']'))
+                {
+                    // The range of `[text][]` ends in front of its empty label.
+                    let is_collapsed = link.link_type == LinkType::Collapsed;
+                    let has_more = is_collapsed && self.source.text[text_end.end..].starts_with("[]");
+                    let end = text_end.end + if has_more { 2 } else { 0 };
+                    self.references.push(Instead { range: text_end.start + 1..end, text: inline });
+                }
                 (LinkKind::Reference, definition.map(|(_, span)| span.clone()))
             }
         };

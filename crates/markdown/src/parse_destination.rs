@@ -30,25 +30,37 @@ pub(crate) fn last_definitions(
     firsts: &HashMap<&str, usize>,
     code: &[Range<usize>],
 ) -> HashMap<usize, Range<usize>> {
-    regex!(DEFINITION, r"(?m)^[ \t]*\[([^\[\]\n]+)\]:[ \t]*\n?[ \t]*\S");
     let mut last = HashMap::new();
     if firsts.is_empty() {
         return last;
     }
-    for found in DEFINITION.captures_iter(text) {
-        let Some(first) = firsts.get(label(&found[1]).as_str()) else { continue };
-        let whole = found.get(0).map_or(0..0, |whole| whole.range());
-        let span = definition_destination(text, whole.start..line_end(text, whole.end));
+    for (label, whole) in definition_lines(text, 0..text.len(), code) {
+        let Some(first) = firsts.get(label.as_str()) else { continue };
+        let span = definition_destination(text, whole);
         if span.start == *first {
             last.remove(first);
-        } else if code
-            .get(code.partition_point(|code| code.end <= span.start))
-            .is_none_or(|code| code.start > span.start)
-        {
+        } else {
             last.insert(*first, span);
         }
     }
     last
+}
+
+/// The label and the lines of each definition in a part of a text, those of a label that was defined before included.
+pub(crate) fn definition_lines<'t>(
+    text: &'t str,
+    part: Range<usize>,
+    code: &'t [Range<usize>],
+) -> impl Iterator<Item = (String, Range<usize>)> + 't {
+    regex!(DEFINITION, r"(?m)^[ \t]*\[([^\[\]\n]+)\]:[ \t]*\n?[ \t]*\S");
+    let is_code =
+        |at: usize| code.get(code.partition_point(|code| code.end <= at)).is_some_and(|code| code.start <= at);
+    DEFINITION.captures_iter(&text[part.clone()]).filter_map(move |found| {
+        let whole = found.get(0)?.range();
+        let (start, end) = (part.start + whole.start, part.start + whole.end);
+        let lines = text[start..line_end(text, end)].trim_end();
+        (!is_code(end - 1)).then(|| (label(&found[1]), start..start + lines.len()))
+    })
 }
 
 fn destination(text: &str, from: usize, end: usize) -> Option<Range<usize>> {

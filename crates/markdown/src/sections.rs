@@ -72,18 +72,30 @@ fn is_path(word: &str) -> bool {
     word.contains('.') && !word.starts_with('/') && !word.contains(['{', '=', '"', '['])
 }
 
+/// Text that stands in place of a range of the page, for reading a section without the rest of its page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Instead {
+    pub(crate) range: Range<usize>,
+    pub(crate) text: String,
+}
+
 /// A range of the page as Markdown for reading: module statements, comments, expressions and tags removed, component
-/// titles kept in bold, and the indentation inside components removed.
-pub(crate) fn cleaned(source: &SourceText<'_>, range: Range<usize>, code: &[Range<usize>]) -> String {
+/// titles kept in bold, and the indentation inside components removed. `instead` is in order.
+pub(crate) fn cleaned(
+    source: &SourceText<'_>,
+    range: Range<usize>,
+    code: &[Range<usize>],
+    instead: &[Instead],
+) -> String {
     if source.blanked.is_empty() {
-        return without_html(&source.text[range]).trim().to_owned();
+        return without_html(&with_instead(source.text, range, instead)).trim().to_owned();
     }
     let mut out = String::with_capacity(range.len());
     let mut chunk: Vec<Line<'_>> = Vec::new();
     let mut at = range.start;
     while at < range.end {
         let end = line_end(&source.text[..range.end], at);
-        let line = read_line(source, at..end, code);
+        let line = read_line(source, at..end, code, instead);
         at = end;
         if line.remainder == LineRemainder::All {
             chunk.push(line);
@@ -95,6 +107,24 @@ pub(crate) fn cleaned(source: &SourceText<'_>, range: Range<usize>, code: &[Rang
     }
     flush(&mut chunk, &mut out);
     out.trim().to_owned()
+}
+
+/// A range of a text with what stands instead of parts of it. A part that is not whole in the range stays.
+fn with_instead<'t>(text: &'t str, range: Range<usize>, instead: &[Instead]) -> Cow<'t, str> {
+    let first = instead.partition_point(|part| part.range.start < range.start);
+    let parts = instead[first..].iter().take_while(|part| part.range.start <= range.end);
+    let (mut out, mut at) = (String::new(), range.start);
+    for part in parts.filter(|part| part.range.end <= range.end) {
+        if part.range.start >= at {
+            out.push_str(&text[at..part.range.start]);
+            out.push_str(&part.text);
+            at = part.range.end;
+        }
+    }
+    match at == range.start && out.is_empty() {
+        true => Cow::Borrowed(&text[range]),
+        false => Cow::Owned(out + &text[at..range.end]),
+    }
 }
 
 /// A line for reading, without trailing whitespace. The indentation may change after a line with a construct.
@@ -113,14 +143,18 @@ enum LineRemainder {
     Titles,
 }
 
-fn read_line<'t>(source: &SourceText<'t>, line: Range<usize>, code: &[Range<usize>]) -> Line<'t> {
+fn read_line<'t>(source: &SourceText<'t>, line: Range<usize>, code: &[Range<usize>], instead: &[Instead]) -> Line<'t> {
     let raw = source.text[line.clone()].trim_end_matches(['\n', '\r']);
     let first = source.blanked.partition_point(|span| span.end <= line.start);
     let blanked: Vec<&Range<usize>> = source.blanked[first..].iter().take_while(|span| span.start < line.end).collect();
     let before = code.partition_point(|code| code.start < line.start);
     let in_code = before > 0 && line.start < code[before - 1].end;
     if blanked.is_empty() || in_code {
-        return Line { text: raw.trim_end().into(), remainder: LineRemainder::All };
+        let mut text = with_instead(source.text, line.start..line.start + raw.trim_end().len(), instead);
+        if let Cow::Owned(text) = &mut text {
+            text.truncate(text.trim_end().len());
+        }
+        return Line { text, remainder: LineRemainder::All };
     }
     let mut text = String::with_capacity(raw.len());
     let mut at = line.start;
@@ -133,7 +167,7 @@ fn read_line<'t>(source: &SourceText<'t>, line: Range<usize>, code: &[Range<usiz
     };
     for range in blanked {
         if range.start > at {
-            push(&mut text, &source.text[at..range.start.min(stop)]);
+            push(&mut text, &with_instead(source.text, at..range.start.min(stop), instead));
         }
         if range.start >= line.start {
             if let Some(title) = title_of(source, range.start) {
@@ -145,7 +179,7 @@ fn read_line<'t>(source: &SourceText<'t>, line: Range<usize>, code: &[Range<usiz
         at = range.end.max(at);
     }
     if at < stop {
-        push(&mut text, &source.text[at..stop]);
+        push(&mut text, &with_instead(source.text, at..stop, instead));
     }
     text.truncate(text.trim_end().len());
     Line { text: text.into(), remainder: if has_words { LineRemainder::Words } else { LineRemainder::Titles } }
