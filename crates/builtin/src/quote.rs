@@ -186,10 +186,7 @@ impl<'p> Section<'p> {
 
     fn score(&self, at: usize, topic: &Topic, weights: &Weights, expected: AnswerKind) -> f32 {
         let block = &self.blocks[at];
-        let leads = (0..at)
-            .rev()
-            .take_while(|before| self.blocks[*before].introduces_next())
-            .fold(0, |matched, at| matched | self.matched[at]);
+        let leads = self.introductions(at).fold(0, |matched, at| matched | self.matched[at]);
         let under = self.label_above(at).map_or(0, |label| self.matched[label]);
         let (own, lead, heading) = (self.matched[at], leads | under, self.heading);
         let own_weight = if block.kind == BlockKind::Code { CODE_WEIGHT } else { 1.0 };
@@ -223,6 +220,11 @@ impl<'p> Section<'p> {
             * self.factor
     }
 
+    /// The blocks that introduce a block, the nearest first.
+    fn introductions(&self, at: usize) -> impl Iterator<Item = usize> {
+        (0..at).rev().take_while(|before| self.blocks[*before].introduces_next())
+    }
+
     /// The label above the block: `**timeout**` above its description.
     fn label_above(&self, at: usize) -> Option<usize> {
         (0..at).rev().take(3).find(|before| self.blocks[*before].kind == BlockKind::Label)
@@ -237,6 +239,10 @@ impl<'p> Section<'p> {
     /// after them, as far as `max_chars` and [`MAX_EXTENDED_QUOTE_CHARS`] allow. The best block is chosen even if it is
     /// longer than `max_chars`, and where steps are expected the best code is, if there would be none.
     fn blocks_to_quote(&self, scores: &[f32], expected: AnswerKind, max_chars: usize) -> Vec<usize> {
+        // A block counts as much as the text that introduces it: a definition is often followed by a list of its parts.
+        let scores: Vec<f32> = (0..self.blocks.len())
+            .map(|at| self.introductions(at).map(|lead| scores[lead]).fold(scores[at], f32::max))
+            .collect();
         let mut room = max_chars;
         let size = |blocks: &[Block<'_>]| blocks.iter().map(|block| block.text.chars().count()).sum::<usize>();
         let mut order: Vec<usize> = (0..self.blocks.len()).filter(|at| !self.blocks[*at].introduces_next()).collect();
@@ -292,10 +298,7 @@ impl<'p> Section<'p> {
 
     /// A block with the text that introduces or explains it.
     fn with_context(&self, at: usize, expected: AnswerKind) -> std::ops::Range<usize> {
-        let (mut from, mut to) = (at, at + 1);
-        while from > 0 && self.blocks[from - 1].introduces_next() {
-            from -= 1;
-        }
+        let (mut from, mut to) = (self.introductions(at).last().unwrap_or(at), at + 1);
         let is_code = |at: usize| self.blocks.get(at).is_some_and(|block| block.kind == BlockKind::Code);
         // Adjacent code blocks are variants of one example, such as for several operating systems.
         while expected == AnswerKind::Steps && is_code(to) && to - at < 3 {
