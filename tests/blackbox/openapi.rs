@@ -1,18 +1,18 @@
 //! The description of the API is held against the routes of the source and the answers of a running server.
 
-mod schema;
+mod coverage;
+mod refusals;
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use docent_tests::agent::id;
+use docent_tests::api_description::{Operation, api_description, faults, operations};
 use docent_tests::binary::source_root;
 use docent_tests::{Request, Response, Site};
 use serde_json::{Value, json};
 
 use crate::site_files::site_with;
-
-use self::schema::faults;
 
 /// Where paths are matched against patterns.
 const ROUTES: [&str; 6] = [
@@ -38,7 +38,7 @@ fn shape(path: &str) -> String {
 
 /// The shapes of the slice patterns of a source file, without those of tests.
 fn patterns(source: &str) -> Vec<String> {
-    let source = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let source = source.split("mod tests {").next().unwrap_or_default();
     let lists = source.match_indices('[').filter_map(|(at, _)| source[at + 1..].split_once(']')).map(|(list, _)| list);
     let is_pattern = |list: &&str| list.starts_with('"') && !list.contains(['\n', ':', ';']);
     let part = |part: &str| match part.trim() {
@@ -62,7 +62,7 @@ fn the_description_has_every_route_and_no_other() {
     }
     // The rest of a path below a site is the address of a page; an action on a pull request is one of three.
     let actions = ["merge", "close", "update"].map(|action| format!("pulls/_/_/{action}"));
-    routes.retain(|route| !["pulls/_/_/_", "sites/_/_/_", "sites/_", "dashboard"].contains(&route.as_str()));
+    routes.retain(|route| !["pulls/_/_/_", "sites/_/_/_", "dashboard"].contains(&route.as_str()));
     routes.extend(actions);
     routes.extend(["sites/_/llms.txt".to_owned(), "sites/_/_".to_owned()]);
     let unknown: Vec<_> = routes.difference(&described).collect();
@@ -95,24 +95,21 @@ fn the_table_of_the_documentation_names_what_is_described() {
     }
 }
 
-/// One server, its description, and the operations that were seen to answer as described.
+/// One server, and the operations that were seen to answer.
 struct Described {
     site: Site,
-    api: Value,
-    seen: BTreeSet<String>,
+    seen: BTreeSet<&'static str>,
+}
+
+fn operation(name: &str) -> Operation {
+    operations(api_description())
+        .find(|operation| operation.name() == name)
+        .unwrap_or_else(|| panic!("{name} is described"))
 }
 
 impl Described {
-    fn operation(&self, name: &str) -> (&str, &str, &Value) {
-        let paths = self.api["paths"].as_object().expect("paths").iter();
-        let operations = paths
-            .flat_map(|(path, item)| ["get", "post", "delete"].map(|method| (path.as_str(), method, &item[method])));
-        let mut found = operations.filter(|(.., operation)| operation["operationId"] == name);
-        found.next().unwrap_or_else(|| panic!("{name} is described"))
-    }
-
-    /// Sends a request for an operation. `names` are those of its path, in order; the answer must have this status and
-    /// be as described.
+    /// Sends a request for an operation. `names` are those of its path, in order; the answer must have this status. That it
+    /// is as described, whoever reads it checks.
     fn answers(
         &mut self,
         name: &str,
@@ -122,55 +119,36 @@ impl Described {
         body: Option<&Value>,
         status: u16,
     ) -> Response {
-        let (path, method, operation) = self.operation(name);
+        let operation = operation(name);
         let mut names = names.iter();
-        let path: Vec<&str> = path
+        let path: Vec<&str> = operation
+            .path
             .split('/')
             .map(|part| if part.starts_with('{') { names.next().expect("a name") } else { part })
             .collect();
-        let mut request = Request::new(&method.to_uppercase(), format!("{}{query}", path.join("/")));
+        let mut request = Request::new(&operation.method.to_uppercase(), format!("{}{query}", path.join("/")));
         if let Some(key) = key {
             request = request.bearer(key);
         }
         if let Some(body) = body {
-            self.fits(&operation["requestBody"]["content"]["application/json"]["schema"], body, name, status != 400);
+            let schema = &operation.value["requestBody"]["content"]["application/json"]["schema"];
+            let faults = faults(api_description(), schema, body);
+            assert_eq!(faults.is_empty(), status != 400, "{name}: {faults:#?} in {body:#}");
             request = request.json(body);
         }
         let response = self.site.server.send(&request);
         assert_eq!(response.status, status, "{name}: {}", response.text());
-        let mut described = &operation["responses"][status.to_string()];
-        if let Some(reference) = described["$ref"].as_str() {
-            described = self.api.pointer(&reference[1..]).expect("a response");
-        }
-        assert!(described["description"].is_string(), "{name} declares {status}");
-        match response.header("Content-Type").and_then(|kind| kind.split(';').next()) {
-            None => assert!(described["content"].is_null(), "{name} {status} has no body"),
-            Some(kind) => {
-                let schema = &described["content"][kind]["schema"];
-                assert!(schema.is_object(), "{name} {status} declares {kind}");
-                if kind == "application/json" {
-                    self.fits(schema, &response.json(), name, true);
-                }
-            }
-        }
-        self.seen.insert(name.to_owned());
+        self.seen.insert(operation.name());
         response
-    }
-
-    /// Whether a value is as a schema says.
-    fn fits(&self, schema: &Value, value: &Value, name: &str, expected: bool) {
-        let faults = faults(&self.api, schema, value);
-        assert_eq!(faults.is_empty(), expected, "{name}: {faults:#?} in {value:#}");
     }
 }
 
 #[test]
 fn every_operation_answers_as_described() {
     let site = site_with("---\npublic: true\nagentsMayAsk: true\n---\n", &[]);
-    let api = description(&site);
     let (admin, reader) = (site.admin_key.clone(), site.assistant_key.clone());
     let (admin, reader) = (Some(admin.as_str()), Some(reader.as_str()));
-    let mut at = Described { site, api, seen: BTreeSet::new() };
+    let mut at = Described { site, seen: BTreeSet::new() };
 
     let prompt = json!({"prompt": "Replace \"widget\" with \"gadget\""});
     let job = at.answers("createJob", &["acme"], "", admin, Some(&prompt), 201).json();
@@ -235,6 +213,7 @@ fn every_operation_answers_as_described() {
     at.answers("readPage", &["acme"], "", reader, Some(&json!({"path": "none"})), 404);
 
     at.answers("listPagesAsText", &["acme"], "", None, None, 200);
+    at.answers("readFrontPage", &["acme"], "", None, None, 200);
     at.answers("readAllPages", &["acme"], "", None, None, 200);
     at.answers("readPageAsMarkdown", &["acme", "guides/webhooks.md"], "", None, None, 200);
     at.answers("readPageAsMarkdown", &["acme", "none.md"], "", None, None, 404);
@@ -242,6 +221,8 @@ fn every_operation_answers_as_described() {
     at.answers("callReaderTools", &["acme"], "", None, Some(&call), 200);
     at.answers("callReaderTools", &["acme"], "", None, Some(&json!({"jsonrpc": "1.0"})), 400);
     at.answers("callOwnerTools", &["acme"], "", admin, Some(&call), 200);
+    let notice = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    at.answers("callOwnerTools", &["acme"], "", admin, Some(&notice), 202);
 
     at.answers("listConversations", &["acme"], "", admin, None, 200);
     at.answers("listConversations", &["acme"], "?format=csv", admin, None, 200);
@@ -261,16 +242,41 @@ fn every_operation_answers_as_described() {
     at.answers("describe", &[], "", None, None, 200);
     let page = at.answers("showDescription", &[], "", None, None, 200);
     assert!(page.text().contains("id=\"createJob\"") && !page.text().contains("<script"));
-    let operations = at.api["paths"]
-        .as_object()
-        .expect("paths")
-        .values()
-        .flat_map(|item| [&item["get"], &item["post"], &item["delete"]]);
-    let operations: BTreeSet<String> =
-        operations.filter_map(|operation| operation["operationId"].as_str().map(str::to_owned)).collect();
-    assert_eq!(
-        operations.difference(&at.seen).collect::<Vec<_>>(),
-        Vec::<&String>::new(),
-        "operations that nobody tried"
-    );
+    let untried: Vec<_> = operations(api_description())
+        .map(|operation| operation.name())
+        .filter(|name| !at.seen.contains(name))
+        .collect();
+    assert_eq!(untried, [""; 0], "operations that nobody tried");
+}
+
+#[test]
+fn a_value_that_does_not_fit_is_told() {
+    let api = json!({"components": {"schemas": {"Name": {"type": "string", "minLength": 1, "maxLength": 3}}}});
+    let schema = json!({
+        "type": "object",
+        "required": ["name"],
+        "properties": {
+            "name": {"$ref": "#/components/schemas/Name"},
+            "at": {"type": "string", "format": "date-time"},
+            "kinds": {"type": ["array", "null"], "minItems": 1, "maxItems": 2, "items": {"enum": ["a", "b"]}},
+            "size": {"anyOf": [{"type": "integer", "minimum": 0, "maximum": 9}, {"const": "none"}]},
+        },
+        "oneOf": [{"required": ["kinds"]}, {"required": ["size"]}],
+        "allOf": [{"type": "object", "description": "d"}],
+    });
+    for (value, expected) in [
+        (json!({"name": "abc", "size": 9, "more": 1}), 0),
+        (json!({"name": "abc", "size": "none", "at": "2026-11-28T15:00:00.000Z"}), 0),
+        (json!({"name": "abc", "kinds": null}), 0),
+        (json!({"name": "abc", "kinds": ["a"], "size": 1}), 1),
+        (json!({"size": 1}), 1),
+        (json!({"name": "", "size": 1}), 1),
+        (json!({"name": "abcd", "size": 10}), 2),
+        (json!({"name": 5, "kinds": ["c", "a", "b"]}), 3),
+        (json!({"name": "a", "kinds": []}), 1),
+        (json!({"name": "a", "size": 1.5, "at": "yesterday"}), 2),
+    ] {
+        let found = faults(&api, &schema, &value);
+        assert_eq!(found.len(), expected, "{value}: {found:?}");
+    }
 }

@@ -66,7 +66,7 @@ fn a_page_is_markdown_under_its_address_with_and_without_an_ending() {
 #[test]
 fn a_client_that_has_the_file_is_told_so_until_the_docs_change() {
     let site = public(&[]);
-    for path in ["/sites/acme/guides/webhooks.md", "/sites/acme/llms.txt", "/sites/acme/llms-full.txt"] {
+    for path in ["/sites/acme", "/sites/acme/guides/webhooks.md", "/sites/acme/llms.txt", "/sites/acme/llms-full.txt"] {
         let first = get(&site, path);
         assert_eq!(first.header("Cache-Control"), Some("public, no-cache"), "{path}");
         let tag = first.header("ETag").unwrap_or_else(|| panic!("{path} has a tag")).to_owned();

@@ -1,5 +1,5 @@
 //! A small HTTP/1.1 client: one connection per request, every header visible, and bodies sent in ways that well-behaved
-//! clients avoid.
+//! clients avoid. Answers of operations that the description of the API has are held against it.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -7,6 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
+
+use crate::api_description::Operation;
 
 /// A request, ready to be sent.
 #[derive(Debug, Clone)]
@@ -69,10 +71,17 @@ impl Request {
         self
     }
 
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     /// Sends the request and reads the complete response.
     ///
     /// # Errors
     /// Any error of the connection, for example that the server died.
+    ///
+    /// # Panics
+    /// When the response is not as the description of the API has it.
     pub fn send(&self, to: SocketAddr) -> io::Result<Response> {
         self.open(to)?.finish()
     }
@@ -82,6 +91,9 @@ impl Request {
     ///
     /// # Errors
     /// Any error of the connection.
+    ///
+    /// # Panics
+    /// When the head of the response is not as the description of the API has it.
     pub fn open(&self, to: SocketAddr) -> io::Result<Streaming> {
         let stream = TcpStream::connect(to)?;
         stream.set_nodelay(true)?;
@@ -94,7 +106,20 @@ impl Request {
             // A server may respond before it has read everything, and then stop reading. Only the response counts.
             thread::spawn(move || out.write_all(&bytes));
         }
-        Streaming::read_head(stream, &self.method)
+        Streaming::read_head(stream, self)
+    }
+
+    /// Connects and sends the first line; the rest is sent by [`Begun::finish`].
+    ///
+    /// # Errors
+    /// Any error of the connection.
+    pub fn begin(&self, to: SocketAddr) -> io::Result<Begun> {
+        let bytes = self.bytes(to);
+        let line = bytes.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let mut stream = TcpStream::connect(to)?;
+        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        stream.write_all(&bytes[..line])?;
+        Ok(Begun { request: self.clone(), stream, rest: bytes[line..].to_vec() })
     }
 
     /// Sends the head and the first `bytes` of the body, then closes the connection.
@@ -105,7 +130,7 @@ impl Request {
         let all = self.bytes(to);
         let head = all.windows(4).position(|four| four == b"\r\n\r\n").map_or(all.len(), |at| at + 4);
         let mut stream = TcpStream::connect(to)?;
-        stream.write_all(&all[..(head + bytes).min(all.len())])?;
+        stream.write_all(&all[..head.saturating_add(bytes).min(all.len())])?;
         stream.shutdown(Shutdown::Both)
     }
 
@@ -139,6 +164,28 @@ impl Request {
         let mut bytes = head.into_bytes();
         bytes.extend_from_slice(&body);
         bytes
+    }
+}
+
+/// A request of which the first line is sent.
+#[derive(Debug)]
+pub struct Begun {
+    request: Request,
+    stream: TcpStream,
+    rest: Vec<u8>,
+}
+
+impl Begun {
+    /// Sends the rest, and reads the complete response.
+    ///
+    /// # Errors
+    /// Any error of the connection.
+    ///
+    /// # Panics
+    /// When the response is not as the description of the API has it.
+    pub fn finish(mut self) -> io::Result<Response> {
+        self.stream.write_all(&self.rest)?;
+        Streaming::read_head(self.stream, &self.request)?.finish()
     }
 }
 
@@ -205,6 +252,9 @@ pub struct Streaming {
     pub headers: Headers,
     reader: BufReader<TcpStream>,
     left: Left,
+    /// Method and path.
+    asked: String,
+    operation: Option<Operation>,
 }
 
 /// How the rest of a body is delimited.
@@ -217,7 +267,7 @@ enum Left {
 }
 
 impl Streaming {
-    fn read_head(stream: TcpStream, method: &str) -> io::Result<Self> {
+    fn read_head(stream: TcpStream, asked: &Request) -> io::Result<Self> {
         let mut reader = BufReader::new(stream);
         loop {
             let status = read_status(&mut reader)?;
@@ -225,7 +275,7 @@ impl Streaming {
             if (100..200).contains(&status) {
                 continue;
             }
-            let left = if method == "HEAD" || matches!(status, 204 | 304) {
+            let left = if asked.method == "HEAD" || matches!(status, 204 | 304) {
                 Left::Nothing
             } else if headers.lists("Transfer-Encoding", "chunked") {
                 Left::Chunks
@@ -234,7 +284,11 @@ impl Streaming {
             } else {
                 Left::UntilClosed
             };
-            return Ok(Self { status, headers, reader, left });
+            let operation = Operation::of(&asked.method, &asked.path);
+            let asked = format!("{} {}", asked.method, asked.path);
+            let answer = Self { status, headers, reader, left, asked, operation };
+            answer.is_as_described();
+            return Ok(answer);
         }
     }
 
@@ -271,12 +325,30 @@ impl Streaming {
     ///
     /// # Errors
     /// Any error of the connection.
+    ///
+    /// # Panics
+    /// When the body is not as the description of the API has it.
     pub fn finish(mut self) -> io::Result<Response> {
         let mut body = Vec::new();
         while let Some(piece) = self.piece()? {
             body.extend_from_slice(&piece);
         }
+        if let Some(operation) = self.operation.filter(|_| !self.asked.starts_with("HEAD ")) {
+            self.has_none_of(&operation.body_faults(self.status, &self.headers, &body), &body);
+        }
         Ok(Response { status: self.status, headers: self.headers, body })
+    }
+
+    fn is_as_described(&self) {
+        if let Some(operation) = self.operation {
+            self.has_none_of(&operation.head_faults(self.status, &self.headers), &[]);
+            operation.note(self.status);
+        }
+    }
+
+    fn has_none_of(&self, faults: &[String], body: &[u8]) {
+        let body = String::from_utf8_lossy(body);
+        assert!(faults.is_empty(), "{} answered {} and not as described: {faults:#?}\n{body}", self.asked, self.status);
     }
 
     fn some(&mut self, at_most: usize) -> io::Result<Option<Vec<u8>>> {

@@ -11,6 +11,7 @@
 //! | [`server`] | a running `docent serve`: start, kill -9, SIGTERM |
 //! | [`repository`] | bare git repositories to write docs into and to look at afterwards |
 //! | [`http`] | requests, whole answers, and answers read as they arrive |
+//! | [`api_description`] | the description of the API, which every answer is held against |
 //! | [`agent`], [`assistant`] | the two halves of the API, as a client sees them |
 //! | [`site`] | all of it at once: one project with docs and keys, served |
 //! | [`git_server`], [`ssh_server`] | git hosts over HTTP and ssh, which can be set to misbehave |
@@ -26,6 +27,7 @@
 //! A fault in the environment (git missing, a port refused) panics with what was tried: it is a failed test.
 
 pub mod agent;
+pub mod api_description;
 pub mod assistant;
 pub mod binary;
 pub mod embedding_server;

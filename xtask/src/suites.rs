@@ -255,7 +255,14 @@ impl<'a> Suites<'a> {
             command.args(["test", "--lib", "--bins", "--tests", "--no-fail-fast"]).args(ALL_CRATES);
             command
         };
-        Ok(self.outcome(command.env("DOCENT_BIN", server), stop).await?)
+        let seen = self.workspace.target.join("tmp/seen");
+        // Absent before the first run.
+        let _ = std::fs::remove_file(&seen);
+        command.env("DOCENT_BIN", server).env("DOCENT_SEEN", &seen);
+        match self.outcome(&mut command, stop).await? {
+            Outcome::Passed => self.stories("openapi::coverage", &[("DOCENT_SEEN", seen)], stop).await,
+            other => Ok(other),
+        }
     }
 
     async fn docs(&self, stop: &mut StopSignal) -> Result<Outcome> {

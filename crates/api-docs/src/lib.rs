@@ -3,6 +3,8 @@
 //! `openapi.yaml` is kept by hand; tests hold it against the routes and the answers of a running server. This crate
 //! knows nothing of what it describes.
 
+#[cfg(test)]
+mod breaking;
 mod description;
 mod page;
 

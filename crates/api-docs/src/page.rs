@@ -125,7 +125,9 @@ fn key(operation: &Value) -> Option<&'static str> {
 fn shape(schema: &Value) -> Markup {
     let required = list(&schema["required"]);
     html! {
-        @for part in list(&schema["allOf"]) { p { "As " (kind(part)) ", and:" } }
+        @for part in list(&schema["allOf"]) {
+            @if part["$ref"].is_string() { p { "As " (kind(part)) ", and:" } } @else { (shape(part)) }
+        }
         @if schema["properties"].is_object() {
             table {
                 @for (name, property) in members(&schema["properties"]) {
