@@ -6,7 +6,6 @@
 use std::ops::Range;
 
 use docent_markdown::{AnchorStyle, Format, LinkKind, Page, joined, parse_as};
-use docent_search::PageContent;
 use docent_types::encoded_path;
 
 use crate::template_tags::{referred, tags};
@@ -20,10 +19,19 @@ pub(crate) trait Pages<'d> {
     fn path_of_file(&self, file: &str) -> Option<&'d str>;
 }
 
-/// The Markdown of a page whose links to pages of the site are `base` and the page's path, and without tags of templates.
-/// Links elsewhere, to files and to anchors of the page itself stay as they are.
-pub(crate) fn with_site_links<'d>(page: &PageContent, base: &str, pages: &impl Pages<'d>) -> String {
-    let untagged = without_tags(&page.content);
+/// Where a text with links stands: what its relative links are relative to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PagePlace<'p> {
+    /// The file, relative to the docs root.
+    pub(crate) file: &'p str,
+    /// The page's path on the site, decoded and without a leading slash.
+    pub(crate) path: &'p str,
+}
+
+/// The Markdown of a page, or of a part of one, whose links to pages of the site are `base` and the page's path, and without
+/// tags of templates. Links elsewhere, to files and to anchors of the page itself stay as they are.
+pub(crate) fn with_site_links<'d>(content: &str, place: PagePlace<'_>, base: &str, pages: &impl Pages<'d>) -> String {
+    let untagged = without_tags(content);
     let parsed = parsed(&untagged);
     let links = parsed.links.iter().filter(|link| matches!(link.kind, LinkKind::Inline | LinkKind::Reference));
     let edits = links.filter_map(|link| {
@@ -32,7 +40,7 @@ pub(crate) fn with_site_links<'d>(page: &PageContent, base: &str, pages: &impl P
             None => (false, link.target.as_str()),
         };
         let (target, rest) = target.split_at(target.find(['#', '?']).unwrap_or(target.len()));
-        let path = leads_to(page, target, referred, pages)?;
+        let path = leads_to(place, target, referred, pages)?;
         Some((link.dest_span.clone(), format!("{base}/{}{}", encoded_path(path), written(rest)?)))
     });
     edited(&untagged, edits.collect())
@@ -73,7 +81,7 @@ fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
 /// The path of the page that a target without anchor and query leads to. A relative one is below the folder of the file
 /// or, as browsers have it, of the page; an absolute one may begin with the path of the whole site, and so may one that
 /// a template `refers` to.
-fn leads_to<'d>(page: &PageContent, target: &str, refers: bool, pages: &impl Pages<'d>) -> Option<&'d str> {
+fn leads_to<'d>(place: PagePlace<'_>, target: &str, refers: bool, pages: &impl Pages<'d>) -> Option<&'d str> {
     let has_scheme = target.split('/').next().is_some_and(|head| head.contains(':'));
     if target.is_empty() || target.starts_with("//") || has_scheme {
         return None;
@@ -87,9 +95,9 @@ fn leads_to<'d>(page: &PageContent, target: &str, refers: bool, pages: &impl Pag
             return found;
         }
     }
-    let beside = joined(folder(&page.file), &decoded);
+    let beside = joined(folder(place.file), &decoded);
     beside.and_then(|file| of_file(&file, pages)).or_else(|| {
-        let folders = [folder(&page.file), folder(&page.path), &page.path];
+        let folders = [folder(place.file), folder(place.path), place.path];
         folders.into_iter().find_map(|folder| pages.path_of(&joined(folder, target)?))
     })
 }
@@ -127,10 +135,7 @@ mod tests {
 
     const PATHS: [&str; 5] = ["", "guides", "guides/retries", "guides/first steps (v2)", "reference/errors"];
 
-    fn page(file: &str, path: &str, content: &str) -> PageContent {
-        let (file, path, content) = (file.to_owned(), path.to_owned(), content.to_owned());
-        PageContent { file, path, content, title: String::new(), groups: Vec::new() }
-    }
+    const SETUP: PagePlace<'_> = PagePlace { file: "guides/setup.md", path: "guides/setup" };
 
     struct Site;
 
@@ -164,18 +169,20 @@ mod tests {
             ("[a]({{% relref \"01-Named.mdx\" %}})", "[a](/docs/guides/retries)"),
             ("{{< card link=\"retries\" title=\"A\" >}} `{{< b >}}`", "[A](/docs/guides/retries) `{{< b >}}`"),
         ] {
-            let page = page("guides/setup.md", "guides/setup", written);
             let expected = if expected.is_empty() { written } else { expected };
-            assert_eq!(with_site_links(&page, "/docs", &Site), expected, "{written}");
+            assert_eq!(with_site_links(written, SETUP, "/docs", &Site), expected, "{written}");
         }
-        let index = page("guides/index.md", "guides", "[a](retries.md) [b](./retries)");
-        assert_eq!(with_site_links(&index, "", &Site), "[a](/guides/retries) [b](/guides/retries)");
+        let index = PagePlace { file: "guides/index.md", path: "guides" };
+        assert_eq!(
+            with_site_links("[a](retries.md) [b](./retries)", index, "", &Site),
+            "[a](/guides/retries) [b](/guides/retries)"
+        );
     }
 
     proptest! {
         #[test]
         fn nothing_but_destinations_changes(text in "(\\[a\\]\\(retries.md\\)|[\\[\\]()<>#`!a\n ]|\\PC){0,60}") {
-            let changed = with_site_links(&page("guides/setup.md", "guides/setup", &text), "", &Site);
+            let changed = with_site_links(&text, SETUP, "", &Site);
             let without = |text: &str| text.replace("/guides/retries", "").replace("retries.md", "").replace("retries", "");
             prop_assert_eq!(without(&changed), without(&text));
         }

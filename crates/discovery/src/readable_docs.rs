@@ -12,7 +12,7 @@ use docent_search::{PageContent, PageEntry, Snapshot};
 use docent_types::{Domain, Passage, encoded_path};
 
 use crate::filter::FilterBody;
-use crate::page_links::{Pages, with_site_links};
+use crate::page_links::{PagePlace, Pages, with_site_links};
 
 /// A group that nobody is in: a filter by it leaves the pages that are open to all.
 const NOBODY: &str = "";
@@ -75,9 +75,9 @@ impl ReadableDocs {
 
     /// A passage under its headings, with links as in [`MarkdownPage::markdown`].
     pub fn passage(&self, passage: &Passage) -> String {
-        let content = passage.under_headings();
-        match self.docs.page(&passage.encoded_path()) {
-            Some(page) => self.readable(PageContent { content, ..page }).markdown,
+        let (content, address) = (passage.under_headings(), passage.encoded_path());
+        match self.docs.file_of(&address) {
+            Some(file) => self.with_site_links(&content, PagePlace { file, path: &passage.path }),
             None => content,
         }
     }
@@ -129,9 +129,13 @@ impl ReadableDocs {
     }
 
     fn readable(&self, page: PageContent) -> MarkdownPage {
-        let base = self.site.address.as_deref().unwrap_or_default().trim_end_matches('/');
-        let markdown = with_site_links(&page, base, &&*self.docs);
+        let markdown = self.with_site_links(&page.content, PagePlace { file: &page.file, path: &page.path });
         MarkdownPage { path: page.path, title: page.title, markdown }
+    }
+
+    fn with_site_links(&self, content: &str, place: PagePlace<'_>) -> String {
+        let base = self.site.address.as_deref().unwrap_or_default().trim_end_matches('/');
+        with_site_links(content, place, base, &&*self.docs)
     }
 
     /// The path below the site in an address.

@@ -211,6 +211,13 @@ impl Snapshot {
         self.lookup(address).map(|page| page.path.as_str())
     }
 
+    /// The file, relative to the docs root, that the page at an address is made from. The address is read like in
+    /// [`Snapshot::has_page`].
+    pub fn file_of(&self, address: &str) -> Option<&str> {
+        let at = self.position(address)?;
+        self.manifest().files.get(at.0 as usize).map(|file| file.path.as_str())
+    }
+
     /// The path, decoded, of the first page that is made from a file, which is relative to the docs root.
     pub fn path_of_file(&self, file: &str) -> Option<&str> {
         let files = &self.manifest().files;
