@@ -14,6 +14,7 @@
 //! | `shared_reply.rs`, `live.rs`, `log.rs` | one reply, its events so far, and its readers |
 //! | `docs.rs` | the port to the docs of a project |
 //! | `readable_docs.rs`, `page_links.rs`, `template_tags.rs` | the docs as one reader may see them: pages as Markdown, their list, near misses |
+//! | `outline.rs` | a long list of pages as a folder shows it |
 //!
 //! This crate knows no path and no version, no model and no storage.
 
@@ -26,6 +27,7 @@ mod filter;
 mod live;
 mod log;
 mod message_part;
+mod outline;
 mod page_links;
 mod permit;
 mod readable_docs;
@@ -42,6 +44,7 @@ pub use chat::{ChatId, LONGEST_ID};
 pub use docs::Docs;
 pub use filter::FilterBody;
 pub use message_part::{MessagePart, texts};
+pub use outline::{Outlined, outline};
 pub use readable_docs::{MarkdownPage, ReadableDocs, page_named};
 pub use readers::{Readers, credentials, is_shared, preflight};
 pub use replies::{Replies, ReplyCounts};

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use docent_discovery::{Outlined, outline};
 use docent_search::PageEntry;
 use docent_types::encoded_path;
 
@@ -166,20 +167,13 @@ fn folder_line(base: Base<'_>, folder: &str, count: usize) -> String {
 
 /// A line for each page that lies in the folder itself or alone in a folder below, and one for each folder with more.
 fn tree(base: Base<'_>, below: &[Listed<'_>]) -> Vec<String> {
-    let folder = |listed: &Listed<'_>| listed.path.split_once('/').map(|(folder, _)| folder.to_owned());
-    let mut counts = BTreeMap::<String, usize>::new();
-    below.iter().filter_map(folder).for_each(|folder| *counts.entry(folder).or_default() += 1);
-    let mut lines = Vec::new();
-    for listed in below {
-        match folder(listed) {
-            // The first page of a folder stands for all of them.
-            Some(folder) if counts.get(&folder).is_none_or(|count| *count > 1) => {
-                lines.extend(counts.remove(&folder).map(|count| folder_line(base, &folder, count)));
-            }
-            _ => lines.push(listed.line()),
-        }
-    }
+    let lines = outline(below.iter().map(|listed| (listed.path, listed))).into_iter();
     lines
+        .map(|line| match line {
+            Outlined::Page(listed) => listed.line(),
+            Outlined::Folder(name, count) => folder_line(base, name, count),
+        })
+        .collect()
 }
 
 fn in_parts(head: &str, base: Base<'_>, lines: &[String], part: usize) -> Option<String> {

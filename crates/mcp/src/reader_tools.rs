@@ -1,12 +1,11 @@
 //! The tools of readers' agents: small answers, and addresses that exist.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::net::IpAddr;
 
 use docent_access::Reader;
 use docent_assistant::ChatMessage;
-use docent_discovery::{Answering, FilterBody, MarkdownPage, Question, ReadableDocs};
+use docent_discovery::{Answering, FilterBody, MarkdownPage, Outlined, Question, ReadableDocs, outline};
 use docent_search::{Asker, PageEntry, Query};
 use docent_types::{Passage, Role, encoded_path};
 use docent_web::{HttpError, WholeNumber};
@@ -319,22 +318,14 @@ impl Listed {
 
     /// The folders and the pages that lie in a folder itself.
     fn folders(pages: &[PageEntry], folder: &str, mut budget: Budget) -> Self {
-        let inside = |page: &PageEntry| {
-            page.path[folder.len()..].trim_start_matches('/').split_once('/').map(|(name, _)| name.to_owned())
-        };
-        let mut counts = BTreeMap::<String, usize>::new();
-        pages.iter().filter_map(inside).for_each(|name| *counts.entry(name).or_default() += 1);
+        let paths = pages.iter().map(|page| (page.path[folder.len()..].trim_start_matches('/'), page));
         let mut listed = Self::default();
-        for page in pages {
-            let fits = match inside(page) {
-                None => listed.page(page, &mut budget),
-                Some(name) => match counts.remove(&name) {
-                    Some(1) => listed.page(page, &mut budget),
-                    Some(count) => {
-                        listed.folder(format!("{folder}/{name}").trim_start_matches('/'), count, &mut budget)
-                    }
-                    None => true,
-                },
+        for line in outline(paths) {
+            let fits = match line {
+                Outlined::Page(page) => listed.page(page, &mut budget),
+                Outlined::Folder(name, count) => {
+                    listed.folder(format!("{folder}/{name}").trim_start_matches('/'), count, &mut budget)
+                }
             };
             listed.left += usize::from(!fits);
         }
