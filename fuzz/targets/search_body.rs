@@ -1,5 +1,5 @@
 #![no_main]
-//! Any bytes as the body of a search, of a page that is wanted, and of feedback; the first byte says which.
+//! Any bytes as the body of a search, of a page that is wanted, of feedback and of a chat completion; the first byte says which.
 
 use std::cell::RefCell;
 
@@ -13,8 +13,12 @@ use fixture::TestApi;
 #[allow(dead_code, reason = "the API's own tests use more of it")]
 mod fixture;
 
-const DOORS: [&str; 3] =
-    ["/discovery/v1/search/acme", "/discovery/v1/page/acme", "/discovery/v1/assistant/acme/feedback"];
+const DOORS: [&str; 4] = [
+    "/discovery/v1/search/acme",
+    "/discovery/v1/page/acme",
+    "/discovery/v1/assistant/acme/feedback",
+    "/discovery/v2/openai/acme/chat/completions",
+];
 
 thread_local! {
     static HARNESS: RefCell<Harness<TestApi>> = RefCell::new(Harness::new(|runtime| runtime.block_on(TestApi::new())));

@@ -96,7 +96,7 @@ impl RpcMessage {
             );
         };
         let id = message.remove("id");
-        let known = id.clone().filter(|id| id.is_string() || id.is_i64() || id.is_u64()).unwrap_or_default();
+        let known = id.clone().filter(is_id).unwrap_or_default();
         if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
             return invalid(&known, "`jsonrpc` must be \"2.0\".");
         }
@@ -118,6 +118,11 @@ impl RpcMessage {
     }
 }
 
+/// Whether a value may be an id: some clients write whole numbers with a point.
+fn is_id(value: &Value) -> bool {
+    value.is_string() || value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -128,6 +133,7 @@ mod tests {
     fn a_message_is_a_call_a_notice_or_an_error_with_its_id() {
         for (message, expected) in [
             (json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}), Ok(true)),
+            (json!({"jsonrpc": "2.0", "id": 1.0, "method": "ping"}), Ok(true)),
             (json!({"jsonrpc": "2.0", "id": "a", "method": "ping", "params": {"x": 1}}), Ok(true)),
             (json!({"jsonrpc": "2.0", "method": "notifications/initialized"}), Ok(false)),
             (json!({"jsonrpc": "2.0", "id": 3, "result": {}}), Ok(false)),
@@ -146,11 +152,33 @@ mod tests {
         }
     }
 
+    /// Values as bodies have them, the words of the protocol among them.
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            "2\\.0|tools/call|initialize|ping|\\PC{0,9}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 40, 6, |inner| {
+            let keys = "jsonrpc|id|method|params|result|error|\\PC{0,5}";
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+                prop::collection::hash_map(keys, inner, 0..6)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
     proptest! {
         #[test]
-        fn any_message_is_read(keys in prop::collection::hash_map("jsonrpc|id|method|params|result|x", "2.0|1|\\PC{0,9}", 0..6)) {
-            let message: Map<String, Value> = keys.into_iter().map(|(key, value)| (key, Value::String(value))).collect();
-            let _ = RpcMessage::of(Value::Object(message));
+        fn any_message_is_read(value in value()) {
+            match RpcMessage::of(value) {
+                Ok(RpcMessage::Call(call)) => prop_assert!(is_id(&call.id)),
+                Ok(RpcMessage::Notice) => {}
+                Err(unreadable) => prop_assert!(unreadable.id.is_null() || is_id(&unreadable.id)),
+            }
         }
     }
 }

@@ -37,6 +37,7 @@ fn doors(name: &str) -> Vec<(Method, String, KeyKind)> {
         reader(Method::POST, format!("v1/assistant/{name}/feedback")),
         reader(Method::POST, format!("v1/search/{name}")),
         reader(Method::POST, format!("v1/page/{name}")),
+        reader(Method::POST, format!("v2/openai/{name}/chat/completions")),
     ]
 }
 
@@ -324,6 +325,30 @@ fn no_body_whatever_is_a_fault_of_ours() {
                 let answer = runtime.block_on(fixture.ask(method, &path).key(key).json(body.clone()));
                 prop_assert!(answer.status < 500, "{path} {answer:?}");
             }
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn any_path_below_a_site_is_a_page_a_list_or_not_found() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let fixture = runtime.block_on(TestApi::new());
+    let segment = prop_oneof![
+        "[a-z]{0,4}(\\.md)?",
+        "(%[0-9a-fA-F]{2}|%[g-z]|é){1,4}(\\.md)?",
+        "llms(-[0-9]{1,25}|-full)?\\.txt",
+        Just("..".to_owned()),
+        Just("index.md".to_owned()),
+    ];
+    let mut runner = TestRunner::new(ProptestConfig::with_cases(512));
+    runner
+        .run(&prop::collection::vec(segment, 0..5), |segments| {
+            let path = format!("/sites/acme/{}", segments.join("/"));
+            let Ok(uri) = path.parse::<http::Uri>() else { return Ok(()) };
+            let asked = fixture.ask(Method::GET, uri.path()).key(&fixture.assistant).send();
+            let answer = runtime.block_on(asked);
+            prop_assert!(matches!(answer.status, 200 | 400 | 404), "{path} {answer:?}");
             Ok(())
         })
         .unwrap();
