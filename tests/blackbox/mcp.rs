@@ -139,6 +139,8 @@ fn headers_that_do_not_say_what_the_body_says_are_refused() {
         let unknown = site.server.send(&modern("/mcp/acme", method, json!({})));
         assert_eq!((unknown.status, unknown.json()["error"]["code"].as_i64()), (404, Some(-32601)), "{method}");
     }
+    let owner = site.server.send(&modern("/mcp/agent/acme", "prompts/list", json!({})).bearer(&site.admin_key));
+    assert_eq!(owner.status, 404, "{}", owner.text());
     let unknown = site.server.send(&call("/mcp/acme", "prompts/list", &json!({})));
     assert_eq!((unknown.status, unknown.json()["error"]["code"].as_i64()), (200, Some(-32601)));
     let html = site.server.send(&Request::post("/mcp/acme").header("Content-Type", "text/html").body("x"));
@@ -371,4 +373,50 @@ fn clients_that_open_and_vanish_leave_nothing() {
         metrics.text().contains("\ndocent_replies_live 0\n").then_some(())
     });
     assert!(text(&tool(&site, "search", json!({"query": "webhook retries"}))).contains("retried five times"));
+}
+
+#[test]
+fn a_thousand_clients_that_open_and_vanish_leave_nothing() {
+    let site = site_with("---\npublic: true\nagentsMayAsk: true\n---\n", &[]);
+    let address = site.server.address();
+    let open = || std::fs::read_dir(format!("/proc/{}/fd", site.server.pid())).expect("the open files").count();
+    let asked = |tool: &str, argument: &str| {
+        call(
+            "/mcp/acme",
+            "tools/call",
+            &json!({"name": tool, "arguments": {argument: "How often is a webhook retried?"}}),
+        )
+    };
+    let vanishing = |requests: usize| {
+        for n in 0..requests {
+            match n % 4 {
+                0 => drop(std::net::TcpStream::connect(address).expect("a connection")),
+                1 => drop(asked("search", "query").begin(address).expect("a connection")),
+                2 => asked("search", "query").send_only(20, address).expect("a part of a request"),
+                _ => asked("ask", "question").send_only(usize::MAX, address).expect("a request"),
+            }
+        }
+    };
+    // What a first few open for good, such as the segments of the index, is no leak.
+    vanishing(40);
+    result(&site.server.send(&asked("search", "query")));
+    let (files, memory) = (open(), site.server.resident());
+    vanishing(1_000);
+    eventually("all connections to be closed", || (open() <= files + 2).then_some(()));
+    let live = || site.server.send(&Request::get("/metrics")).text().contains("\ndocent_replies_live 0\n");
+    eventually("all replies to be dropped", || live().then_some(()));
+    let more = site.server.resident().saturating_sub(memory) >> 20;
+    assert!(more < 64, "the server has {more} MiB more");
+    result(&site.server.send(&asked("ask", "question")));
+}
+
+#[test]
+fn public_docs_are_public_from_the_first_answer_of_a_start_on() {
+    let mut site = site_with(PUBLIC, &[]);
+    for _ in 0..5 {
+        site = site.killed_and_restarted();
+        // Nothing is waited for: this is the first request.
+        let page = site.server.send(&Request::get("/sites/acme/guides/webhooks.md"));
+        assert_eq!(page.status, 200, "{}", page.text());
+    }
 }

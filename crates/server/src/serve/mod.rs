@@ -78,6 +78,7 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
         warn!("{exposed}");
     }
     app.models.announce(&app.config);
+    refresh::read_settings(&app).await;
     let operators = operators(&app, &url)?;
     let drain = CancellationToken::new();
 

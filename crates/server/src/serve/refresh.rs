@@ -82,6 +82,27 @@ async fn update(
     Ok(done.map_err(|error| Failure::new("indexing stopped short", error))??)
 }
 
+/// Reads the settings of all sites as they were last fetched, before the first request: whether a site is public is
+/// among them.
+pub(crate) async fn read_settings(app: &Arc<App>) {
+    let projects = app.readable_projects().await.unwrap_or_default();
+    let app = Arc::clone(app);
+    let work = move || {
+        for project in &projects {
+            read_fetched_settings(&app, project);
+        }
+    };
+    if let Err(error) = tokio::task::spawn_blocking(work).await {
+        warn!(error = &error as &dyn std::error::Error, "could not read the settings of all sites");
+    }
+}
+
+fn read_fetched_settings(app: &App, project: &Project) {
+    if let Some(docs) = app.repositories.fetched_docs(project) {
+        app.sites.refresh(project, &docs);
+    }
+}
+
 /// Runs until the server drains.
 pub(crate) async fn keep(app: Arc<App>, drain: CancellationToken) {
     // When each project was last fetched, and its properties then.
@@ -135,8 +156,8 @@ pub(crate) async fn keep(app: Arc<App>, drain: CancellationToken) {
     }
 }
 
-/// Loads an index that another process has written, with the site's settings for its assistant; at a start also the
-/// settings as last fetched, because fetching may not be possible now.
+/// Loads an index that another process has written, with the site's settings for its assistant; of a new project also
+/// the settings as last fetched, because fetching may not be possible now.
 fn load_external_index(app: &App, project: &Project) {
     let is_new = match app.indexes.open(project.uid).and_then(|index| index.refresh()) {
         Ok(is_new) => is_new,
@@ -145,10 +166,8 @@ fn load_external_index(app: &App, project: &Project) {
             return;
         }
     };
-    if (is_new || !app.sites.has_read(project.uid))
-        && let Some(docs) = app.repositories.fetched_docs(project)
-    {
-        app.sites.refresh(project, &docs);
+    if is_new || !app.sites.has_read(project.uid) {
+        read_fetched_settings(app, project);
     }
 }
 
