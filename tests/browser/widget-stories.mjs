@@ -472,3 +472,20 @@ export async function docSearchsOwnBoxSearchesTheDocsAndAsksTheChat({ visit, exp
   await reads(page, 0, 'parked');
   expect('the address stays', new URL(page.url()).hash === '', page.url());
 }
+
+export async function theLimitOfADayIsToldInTheReadersLanguage({ visit, expect }) {
+  const sentence = 'The assistant of this site has used up what it may spend today.';
+  const notice = { name: 'limit', until: '2027-01-01T00:00:00.000Z', sentence };
+  const frames = [{ type: 'start', messageId: 'm' }, { type: 'data-notice', data: notice }, { type: 'data-block', id: '1', data: ['p', sentence] }, { type: 'data-block', id: '2', data: ['p', 'A quote.'] }, { type: 'finish' }];
+  const body = frames.map(frame => `data: ${JSON.stringify(frame)}\n\n`).join('');
+  const page = await visit('/plain/?lang=de', { timezoneId: 'Europe/Berlin' });
+  await page.route('**/message?*', route => route.request().method() === 'POST' ? route.fulfill({ status: 200, headers: { 'Access-Control-Allow-Origin': '*' }, body }) : route.continue());
+  await opener(page).click();
+  await asks(page, QUESTION);
+  await ends(page, 0);
+  const shown = () => turn(page, 0).locator('.answer').innerText();
+  expect('with the time of day where the reader is', /^Bis 0?1:00 zitiert der Assistent die Doku[^]*A quote\.$/.test(await shown()), await shown());
+  await page.reload();
+  await ends(page, 0);
+  expect('and still after a reload', (await shown()).startsWith('Bis '), await shown());
+}

@@ -50,6 +50,11 @@ pub(crate) fn day_of(moment: Timestamp) -> i64 {
     moment.millis().div_euclid(DAY)
 }
 
+/// The first moment of a day.
+pub(crate) const fn start_of(day: i64) -> Timestamp {
+    Timestamp::from_millis(day.saturating_mul(DAY))
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Summary {
     /// All days with questions, in order.

@@ -25,7 +25,7 @@ use crate::question_writes::QuestionWrites;
 use crate::reply::{self, Answerer};
 use crate::retrieval::Retrieval;
 use crate::site::{SiteLookup, SiteSettings};
-use crate::spend::{DailyBudget, DailyLimit, LIMIT_REACHED, Meter, Spend};
+use crate::spend::{DailyBudget, DailyLimit, Meter, Notice, Spend};
 use crate::thread::{Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Turn};
 
 /// Maximum length of a reader's comment, in characters.
@@ -270,7 +270,7 @@ impl Assistant {
             self.limited.fetch_add(1, Ordering::Relaxed);
             info!(%domain, "the daily limit is reached, so the question is answered without a language model");
             let model = Arc::clone(&budget.instead);
-            return Ok(Answerer { model, meter: Meter::default(), notice: Some(LIMIT_REACHED) });
+            return Ok(Answerer { model, meter: Meter::default(), notice: Some(Notice::limit_of(day)) });
         }
         let meter = Meter::new(Arc::clone(&budget.spends), domain.clone(), day, self.price);
         Ok(Answerer { model, meter, notice: None })

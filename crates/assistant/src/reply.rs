@@ -30,7 +30,7 @@ use crate::question_writes::PendingQuestion;
 use crate::reply_text::ReplyText;
 use crate::retrieval::Retrieval;
 use crate::rewrite::rewrite;
-use crate::spend::Meter;
+use crate::spend::{Meter, Notice};
 use crate::thread::{Timing, Turn};
 
 /// Maximum number of searches that a model may make, and of model calls before it has to answer.
@@ -46,7 +46,7 @@ pub(crate) struct Answerer {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) meter: Meter,
     /// Told before the answer.
-    pub(crate) notice: Option<&'static str>,
+    pub(crate) notice: Option<Notice>,
 }
 
 /// The events of a reply: always a search first, displayed as a tool call; then the model.
@@ -251,8 +251,11 @@ impl Reply {
     }
 
     /// The events of a sentence before the answer.
-    fn say_notice(&mut self, notice: &str) -> Vec<StreamEvent> {
-        let mut events = self.text.say(notice.to_owned());
+    fn say_notice(&mut self, notice: Notice) -> Vec<StreamEvent> {
+        let Notice { name, sentence, until } = notice;
+        let value = json!({"name": name, "until": until.to_string(), "sentence": sentence});
+        let mut events = vec![StreamEvent::Data { name: "notice", id: None, value }];
+        events.extend(self.text.say(sentence.to_owned()));
         events.extend(self.close(&mut Step::default()));
         events
     }

@@ -9,12 +9,30 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use docent_llm::Model;
-use docent_types::{Domain, StoreError, TokenPrice, Usage};
+use docent_types::{Domain, StoreError, Timestamp, TokenPrice, Usage};
 use tokio::task::JoinHandle;
 use tracing::error;
 
-/// What a reader is told before the answer of `builtin`, once the limit is reached.
-pub(crate) const LIMIT_REACHED: &str = "The assistant of this site has used up what it may spend today, so until 00:00 UTC it quotes \
+use crate::analytics::start_of;
+
+/// What a reader is told before an answer, and clients that have words of their own for it beside.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Notice {
+    /// What it is about.
+    pub(crate) name: &'static str,
+    pub(crate) sentence: &'static str,
+    /// When it is no longer so.
+    pub(crate) until: Timestamp,
+}
+
+impl Notice {
+    /// That the limit of a day is reached, and `builtin` answers.
+    pub(crate) fn limit_of(day: i64) -> Self {
+        Self { name: "limit", sentence: LIMIT_REACHED, until: start_of(day.saturating_add(1)) }
+    }
+}
+
+const LIMIT_REACHED: &str = "The assistant of this site has used up what it may spend today, so until 00:00 UTC it quotes \
                                         the docs instead of answering in its own words.";
 /// Bytes of text that are counted as a token where a model has not said how many there were.
 const BYTES_A_TOKEN: u64 = 4;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use docent_builtin::Builtin;
 use docent_llm::scripted::{Reply, ReplyGate};
-use docent_types::TokenPrice;
+use docent_types::{StreamEvent, TokenPrice};
 use futures::StreamExt;
 use futures::future::join_all;
 
@@ -43,6 +43,13 @@ async fn at_the_limit_the_docs_are_quoted_until_the_next_day() {
         "{}",
         told.text()
     );
+    let notice = told.events.iter().find_map(|event| match event {
+        StreamEvent::Data { name: "notice", value, .. } => Some(value.clone()),
+        _ => None,
+    });
+    let notice = notice.expect("what clients say in their own words");
+    let until = notice["until"].as_str().expect("a time");
+    assert!(until.ends_with("T00:00:00.000Z") && told.text().starts_with(notice["sentence"].as_str().expect("a text")));
     assert!(told.sources().contains(&"guides/retries".to_owned()), "{:?}", told.sources());
     assert_eq!((fixture.model.requests().len(), fixture.assistant.limited_replies()), (1, 1));
     assert!(fixture.last_turn().await.search_only);
@@ -58,7 +65,7 @@ async fn a_reply_that_its_reader_leaves_is_counted() {
     let pause = ReplyGate::closed();
     fixture.model.replies(Reply::text("Five times.").wait(&pause).say(" Or more."));
     let mut events = fixture.assistant.answer(fixture.question(QUESTION)).await.expect("begins").events;
-    while !matches!(events.next().await.expect("an event"), docent_types::StreamEvent::TextDelta { .. }) {}
+    while !matches!(events.next().await.expect("an event"), StreamEvent::TextDelta { .. }) {}
     drop(events);
     while fixture.spent().await.tokens < 100 {
         tokio::task::yield_now().await;

@@ -389,6 +389,7 @@ class Panel {
     Object.assign(turn, { blocks: [], sources: [], next: [] });
     turn.shown.answer.replaceChildren();
     let ended = false;
+    let notice;
     for await (const frame of frames(response.body)) {
       const { type, data } = frame;
       if (type === "start") {
@@ -398,15 +399,23 @@ class Panel {
       } else if (type === "data-block" || type === "data-edit") this.#keepDown(() => {
         turn.shown.wait.hidden = true;
         if (type === "data-edit") return data.forEach((one) => edit(turn.blocks, one, this));
-        turn.blocks.push(data);
-        turn.shown.answer.append(show(data, this));
+        const block = notice?.sentence === data[1] ? ["p", this.#said(notice)] : data;
+        turn.blocks.push(block);
+        turn.shown.answer.append(show(block, this));
       });
       else if (type === "source-url") turn.sources.push({ url: frame.url, title: frame.title });
       else if (type === "data-suggestions") turn.next = data;
+      else if (type === "data-notice") notice = data;
       else if (type === "error") throw new Trouble("reply", { sentence: frame.errorText });
       else if (type === "finish") ended = true;
     }
     if (!ended) throw new Error("the connection was lost");
+  }
+
+  /** What the server says before an answer, in the reader's words if there are any. */
+  #said({ name, until, sentence }) {
+    const time = new Date(until).toLocaleTimeString(this.language, { hour: "numeric", minute: "2-digit" });
+    return this.texts[name]?.replace("{time}", time) ?? sentence;
   }
 
   /** Follows the end of the conversation, unless its reader has scrolled up. Layout is asked for once a frame. */

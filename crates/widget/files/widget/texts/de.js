@@ -12,4 +12,5 @@ export default {
   origin: "Der Assistent nimmt von dieser Seite keine Fragen an. Wer sie betreibt, muss diese Website freigeben.",
   busy: "Gerade gibt es zu viele Fragen. Bitte versuchen Sie es in {n} Sekunden noch einmal.",
   broken: "Die Verbindung ist mitten in der Antwort abgerissen.", long: "Die Frage ist zu lang. Bitte kürzen Sie sie.",
+  limit: "Bis {time} zitiert der Assistent die Doku: Was er heute ausgeben darf, ist aufgebraucht.",
 };

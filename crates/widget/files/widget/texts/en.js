@@ -12,4 +12,5 @@ export default {
   origin: "The assistant does not accept questions from this page. The people who run it need to allow this site.",
   busy: "There are too many questions right now. Please try again in {n} seconds.",
   broken: "The connection was lost in the middle of the answer.", long: "The question is too long. Please shorten it.",
+  limit: "Until {time} the assistant quotes the docs: what it may spend today is used up.",
 };

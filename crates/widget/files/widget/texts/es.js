@@ -12,4 +12,5 @@ export default {
   origin: "El asistente no acepta preguntas desde esta página. Sus responsables deben permitir este sitio.",
   busy: "Hay demasiadas preguntas en este momento. Inténtelo de nuevo en {n} segundos.",
   broken: "Se perdió la conexión en mitad de la respuesta.", long: "La pregunta es demasiado larga. Acórtela.",
+  limit: "Hasta las {time} el asistente cita la documentación: ya gastó lo que puede gastar hoy.",
 };

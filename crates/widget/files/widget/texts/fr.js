@@ -12,4 +12,5 @@ export default {
   origin: "L’assistant n’accepte pas de questions depuis cette page. Ses responsables doivent autoriser ce site.",
   busy: "Il y a trop de questions en ce moment. Veuillez réessayer dans {n} secondes.",
   broken: "La connexion a été perdue au milieu de la réponse.", long: "La question est trop longue. Veuillez la raccourcir.",
+  limit: "Jusqu’à {time}, l’assistant cite la documentation : son budget du jour est épuisé.",
 };

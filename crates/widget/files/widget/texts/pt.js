@@ -12,4 +12,5 @@ export default {
   origin: "O assistente não aceita perguntas desta página. Os responsáveis precisam permitir este site.",
   busy: "Há perguntas demais no momento. Tente novamente em {n} segundos.",
   broken: "A conexão foi perdida no meio da resposta.", long: "A pergunta é longa demais. Encurte-a.",
+  limit: "Até {time} o assistente cita a documentação: o que pode gastar hoje já foi usado.",
 };
