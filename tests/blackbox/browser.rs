@@ -3,6 +3,8 @@
 //! The pages and the stories are in `tests/browser`. This side runs the server with a model that can be held, and
 //! answers the requests of the stories.
 
+mod generators;
+
 use std::path::Path;
 
 use docent_tests::installation::KeyKind;

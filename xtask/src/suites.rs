@@ -317,7 +317,16 @@ impl<'a> Suites<'a> {
     async fn browser(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let chromium = self.tools.chromium(stop).await?;
         let node = self.tools.node_with(&self.workspace.root.join("tests/browser"), stop).await?;
-        self.stories("browser::", &[("DOCENT_NODE", node), ("DOCENT_CHROMIUM", chromium)], stop).await
+        self.tools.node_with(&self.workspace.root.join("tests/sites/vitepress"), stop).await?;
+        let mkdocs = self.tools.python_program("mkdocs", "tests/sites/mkdocs/requirements.txt", stop).await?;
+        let sphinx = self.tools.python_program("sphinx-build", "tests/sites/sphinx/requirements.txt", stop).await?;
+        let tools = [
+            ("DOCENT_NODE", node),
+            ("DOCENT_CHROMIUM", chromium),
+            ("DOCENT_MKDOCS", mkdocs),
+            ("DOCENT_SPHINX", sphinx),
+        ];
+        self.stories("browser::", &tools, stop).await
     }
 
     async fn dashboard(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {

@@ -61,6 +61,17 @@ export async function mount(host) {
   return panel;
 }
 
+/** The theme that a page names on an element; some write it there, and some only when it is the dark one. */
+function themeOf({ dataset, className }) {
+  return [dataset.theme, dataset.colorMode, dataset.mdColorScheme === "slate" ? "dark" : undefined].find((name) => name === "dark" || name === "light") ?? /(?:^|\s)(?:theme-)?(dark|light)(?:-theme|-mode)?(?:\s|$)/.exec(className)?.[1];
+}
+
+/** Whether an element is painted dark; undefined when nothing is painted. */
+function isDark(node) {
+  const [red, green, blue, alpha = 1] = getComputedStyle(node).backgroundColor.match(/^rgba?\((.*)\)$/)?.[1].split(/[ ,/]+/).map(Number) ?? [0, 0, 0, 0];
+  return alpha > 0.5 ? red * 0.3 + green * 0.6 + blue * 0.1 < 110 : undefined;
+}
+
 class Panel {
   isOpen = false;
   chat = { id: randomId(), turns: [] };
@@ -71,7 +82,7 @@ class Panel {
     this.host = host;
     host.shadowRoot.adoptedStyleSheets.push(sheet(STYLE));
     this.watcher = new MutationObserver(() => this.#theme());
-    this.watcher.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "data-theme", "dir", "lang", "style"] });
+    for (const node of [document.documentElement, document.body]) this.watcher.observe(node, { attributes: true });
     this.dark = matchMedia("(prefers-color-scheme: dark)");
     this.dark.addEventListener("change", () => this.#theme());
     this.#restore();
@@ -110,9 +121,8 @@ class Panel {
 
   #theme() {
     if (!this.root) return;
-    const page = document.documentElement;
-    const said = this.options.theme ?? page.dataset.theme ?? page.dataset.colorMode ?? (/\bdark\b/.test(page.className) ? "dark" : /\blight\b/.test(page.className) ? "light" : "");
-    this.root.dataset.theme = said === "dark" || (said !== "light" && this.dark.matches) ? "dark" : "light";
+    const said = this.options.theme ?? themeOf(document.documentElement) ?? themeOf(document.body);
+    this.root.dataset.theme = said ?? (isDark(document.body) ?? isDark(document.documentElement) ?? this.dark.matches ? "dark" : "light");
     this.root.dir = this.host.direction;
   }
 
