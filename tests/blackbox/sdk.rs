@@ -1,11 +1,14 @@
 //! The real SDK clients, in node, against the built server; and the parts shared with [`browser`](crate::browser): a
 //! model that holds its reply, and a protocol by which stories in node send requests to the test.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use docent_tests::api_description::{api_description, operations};
+use docent_tests::binary::source_root;
 use docent_tests::model_server::{Gate, ModelRequest, Reply, Wire};
 use docent_tests::site::{PAGES, PROJECT};
 use docent_tests::{ModelServer, Person, Site, third_party};
@@ -58,6 +61,107 @@ fn the_sdk_of_openai_talks_to_the_assistant() {
     command.args([&site.server.url(), PROJECT]).env("DOCENT_KEY", &site.assistant_key);
     let status = command.status().expect("start node");
     assert!(status.success(), "the client found fault: {status}");
+}
+
+/// Needs what the tests above need.
+#[test]
+#[ignore = "needs node and the packages of tests/sdk: cargo xtask test --only sdk"]
+fn a_client_typed_by_the_description_runs_a_job_and_asks() {
+    let site = Site::start();
+    let mut command = third_party::node("sdk", "described.mjs");
+    command.args([&site.server.url(), PROJECT]).arg(site.installation.root().join("typescript"));
+    let status = with_keys(&mut command, &site).status().expect("start node");
+    assert!(status.success(), "the client found fault: {status}");
+}
+
+/// Needs the Python packages of `tests/sdk`, which `cargo xtask test` installs; `$DOCENT_PYTHON` names their Python.
+#[test]
+#[ignore = "needs the Python packages of tests/sdk: cargo xtask test --only sdk"]
+fn a_client_generated_from_the_description_runs_a_job_and_asks() {
+    let site = Site::start();
+    let mut command = Command::new(python());
+    let folder = site.installation.root().join("python");
+    std::fs::create_dir_all(&folder).expect("make a folder");
+    command.arg(source_root().join("tests/sdk/described.py")).args([&site.server.url(), PROJECT]).arg(folder);
+    let status = with_keys(&mut command, &site).status().expect("start Python");
+    assert!(status.success(), "the client found fault: {status}");
+}
+
+/// About how many requests are made up, unless `$DOCENT_CASES` says otherwise.
+const CASES: usize = 300;
+
+/// Needs what the test above needs.
+#[test]
+#[ignore = "needs the Python packages of tests/sdk: cargo xtask test --only sdk"]
+fn no_request_that_schemathesis_makes_up_is_answered_otherwise_than_described() {
+    let limits = [
+        ("DOCENT_LIMITS__AGENT_JOBS_PER_HOUR", "1000000"),
+        ("DOCENT_LIMITS__AGENT_MESSAGES_PER_HOUR", "1000000"),
+        ("DOCENT_LIMITS__ASSISTANT_REQUESTS_PER_HOUR", "1000000"),
+        ("DOCENT_LIMITS__ASSISTANT_REQUESTS_PER_ADDRESS_PER_DAY", "1000000"),
+    ];
+    let site = Site::with_env(PAGES, &limits);
+    let asked: Option<usize> =
+        std::env::var("DOCENT_CASES").ok().map(|cases| cases.parse().expect("a number of cases"));
+    let mut command = Command::new(python().with_file_name("schemathesis"));
+    command.arg("--config-file").arg(source_root().join("tests/sdk/schemathesis.toml"));
+    command.args(["run", &format!("{}/openapi.json", site.server.url()), "--continue-on-failure", "--no-color"]);
+    let per_operation = asked.unwrap_or(CASES) / operations(api_description()).count();
+    command.args(["--max-examples", &per_operation.max(1).to_string()]);
+    if asked.is_none() {
+        // The other phases try thousands of bounds, and sequences of requests.
+        command.args(["--phases", "examples,fuzzing", "--max-time", "45"]);
+    }
+    let status = with_keys(command.current_dir(site.installation.root()), &site).status().expect("start schemathesis");
+    assert!(status.success(), "schemathesis found fault: {status}");
+}
+
+/// Needs what the tests above need.
+#[test]
+#[ignore = "needs the Python packages of tests/sdk: cargo xtask test --only sdk"]
+fn a_chat_for_the_terminal_shows_the_answer_as_it_is_written() {
+    let model = HeldModel::start();
+    let site = Site::with_env(PAGES, &pairs(&model.configures()));
+    let folder = site.installation.root().join("llm");
+    std::fs::create_dir_all(&folder).expect("make a folder");
+    let base = format!("{}/discovery/v2/openai/{PROJECT}", site.server.url());
+    let configured = format!("- model_id: docs\n  model_name: {PROJECT}\n  api_base: {base}\n  api_key_name: docent\n");
+    std::fs::write(folder.join("extra-openai-models.yaml"), configured).expect("configure the chat");
+    let asks = |arguments: &[&str]| {
+        let mut command = Command::new(python().with_file_name("llm"));
+        command.args(["-m", "docs", "--key", &site.assistant_key]).args(arguments);
+        command.env("LLM_USER_PATH", &folder).env("PYTHONUNBUFFERED", "1").stdin(Stdio::null()).stdout(Stdio::piped());
+        command.spawn().expect("start the chat")
+    };
+    let mut chat = asks(&["What does E1002 mean?"]);
+    let mut shown = String::new();
+    let mut stdout = BufReader::new(chat.stdout.take().expect("stdout is a pipe"));
+    while !shown.contains("heavier ") {
+        let mut letter = [0];
+        stdout.read_exact(&mut letter).expect("the beginning of the answer");
+        shown.push(letter[0].into());
+    }
+    assert!(!shown.contains("kilograms"), "the model holds the rest back");
+    model.answers("let");
+    stdout.read_to_string(&mut shown).expect("the rest");
+    assert!(chat.wait().expect("wait for the chat").success());
+    assert!(shown.starts_with("The parcel is heavier than forty kilograms."), "{shown}");
+    assert!(shown.contains("Sources:\n- [Errors]("), "{shown}");
+    let second =
+        asks(&["--continue", "And how often is a webhook delivery retried?"]).wait_with_output().expect("an answer");
+    let second = String::from_utf8(second.stdout).expect("text");
+    assert!(second.contains("retried five times"), "{second}");
+    assert_eq!(model.faults(), [""; 0], "what the model's service would not take");
+}
+
+fn with_keys<'c>(command: &'c mut Command, site: &Site) -> &'c mut Command {
+    command.env("DOCENT_KEY", &site.assistant_key).env("DOCENT_ADMIN_KEY", &site.admin_key)
+}
+
+/// The Python that has the packages of `tests/sdk`.
+fn python() -> PathBuf {
+    let installed = || source_root().join("target/tools/schemathesis/bin/python");
+    std::env::var_os("DOCENT_PYTHON").map_or_else(installed, PathBuf::from)
 }
 
 /// The code snippet that the playground shows for a question, with the key of the site.

@@ -39,7 +39,8 @@ pub(crate) enum Suite {
     Ssh,
     /// nginx, with connections that it keeps, before the built server
     Proxy,
-    /// The real SDK clients against the built server
+    /// The real SDK clients, and clients of the API's description, against the built server; $DOCENT_CASES says how many
+    /// requests schemathesis makes up
     Sdk,
     /// Pages with the real chat hooks, and with our own chat, in a real browser against the built server
     Browser,
@@ -311,7 +312,9 @@ impl<'a> Suites<'a> {
 
     async fn sdk(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let node = self.tools.node_with(&self.workspace.sdk(), stop).await?;
-        self.stories("sdk::", &[("DOCENT_NODE", node)], stop).await
+        let python = self.tools.python_program("schemathesis", "tests/sdk/requirements.txt", stop).await?;
+        let python = python.with_file_name("python");
+        self.stories("sdk::", &[("DOCENT_NODE", node), ("DOCENT_PYTHON", python)], stop).await
     }
 
     async fn browser(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
