@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { connect, createServer as createProxy } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 
 const TEXT = `<main><h1>Retries</h1><p id="passage">A delivery that fails is retried five times with exponential backoff.</p><p>After the last one it is parked.</p>
   <p><label>Name <input id="name"></label></p></main>`;
@@ -31,12 +32,24 @@ const withDocSearch = (server, { domain, key }) => `<div id="search"></div><scri
     docsearch({ container: "#search", appId: "docs", apiKey: "none", indices: ["docs"], transformSearchClient: docent({ domain: "${domain}", key: "${key}" }) });
     window.ready = true;</script>`;
 
+const withReact = (server, { domain, key }) => `<div id="search"></div><script type="module" src="${server}/widget.js" data-domain="${domain}" data-key="${key}"></script>
+  <script type="module" src="/docsearch-react.js"></script>`;
+
+/** The page with DocSearch's box of React, in one file. */
+async function bundled() {
+  const entryPoints = [fileURLToPath(new URL('pages/docsearch.jsx', import.meta.url))];
+  const define = { 'process.env.NODE_ENV': '"production"' };
+  const { outputFiles } = await build({ entryPoints, bundle: true, write: false, format: 'esm', target: 'es2022', jsx: 'automatic', define, logLevel: 'error' });
+  return outputFiles[0].text;
+}
+
 export class Hosts {
   #sockets = new Set();
   #assistant;
 
   static async start() {
     const hosts = new Hosts();
+    hosts.react = await bundled();
     hosts.server = createServer((request, response) => hosts.#answer(request, response));
     hosts.proxy = createProxy(socket => hosts.#passes(socket));
     for (const one of [hosts.server, hosts.proxy]) await new Promise(resolve => one.listen(0, '127.0.0.1', resolve));
@@ -74,10 +87,15 @@ export class Hosts {
       response.writeHead(200, { 'Content-Type': 'text/javascript' }).end(readFileSync(DOCSEARCH));
       return;
     }
+    if (pathname === '/docsearch-react.js') {
+      response.writeHead(200, { 'Content-Type': 'text/javascript' }).end(this.react);
+      return;
+    }
     const { server, domain, key } = this.#assistant;
-    if (pathname === '/docsearch') {
+    if (pathname === '/docsearch' || pathname === '/docsearch-react') {
+      const box = pathname === '/docsearch' ? withDocSearch : withReact;
       response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
-      response.end(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Docs</title><link rel="icon" href="data:,"><body>${withDocSearch(server, this.#assistant)}</body></html>`);
+      response.end(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Docs</title><link rel="icon" href="data:,"><body data-server="${server}" data-domain="${domain}" data-key="${key}">${box(server, this.#assistant)}</body></html>`);
       return;
     }
     if (pathname in MOVED) {

@@ -454,8 +454,11 @@ export async function aPageWithKapasTagMovesWithItsAddressAndId({ visit, expect 
   await panelOf(page).waitFor({ state: 'hidden' });
 }
 
-export async function docSearchsOwnBoxSearchesTheDocsAndAsksTheChat({ visit, expect, picture }) {
-  const page = await visit('/docsearch');
+export const docSearchsOwnBoxSearchesTheDocsAndAsksTheChat = scene => docSearch('/docsearch', scene);
+export const docSearchsBoxOfReactDoesToo = scene => docSearch('/docsearch-react', scene);
+
+async function docSearch(path, { visit, expect, picture }) {
+  const page = await visit(path);
   await page.waitForFunction(() => window.ready);
   await page.locator('.DocSearch-Button').click();
   await page.locator('.DocSearch-Input').fill('delivery retried');

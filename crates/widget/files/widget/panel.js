@@ -409,7 +409,7 @@ class Panel {
       } else if (type === "data-block" || type === "data-edit") this.#keepDown(() => {
         turn.shown.wait.hidden = true;
         if (type === "data-edit") return data.forEach((one) => edit(turn.blocks, one, this));
-        const block = notice?.sentence === data[1] ? ["p", this.#said(notice)] : data;
+        const block = notice && notice.sentence === data[1] ? ["p", this.#said(notice)] : data;
         turn.blocks.push(block);
         turn.shown.answer.append(show(block, this));
       });
