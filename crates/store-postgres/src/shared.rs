@@ -1,0 +1,41 @@
+//! What the tasks of a store share.
+
+use std::sync::Arc;
+
+use tokio_util::task::TaskTracker;
+use uuid::Uuid;
+
+use crate::clock::DatabaseClock;
+use crate::connections::Connections;
+use crate::feed::Feed;
+
+/// What a commit of this database promises.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitPromise {
+    /// `synchronous_commit` as the server has it for this user.
+    pub synchronous_commit: String,
+    /// `synchronous_standby_names`: the standbys that have a commit before it is acknowledged. Empty if there are none.
+    pub synchronous_standby_names: String,
+    /// Whether the server flushes at all; without it, a loss of power may destroy the database.
+    pub fsync: bool,
+}
+
+impl CommitPromise {
+    /// Whether commits wait for the disk without being told.
+    pub(crate) fn is_flushed_anyway(&self) -> bool {
+        self.synchronous_commit != "off"
+    }
+}
+
+/// What the tasks of a store share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) connections: Connections,
+    /// The running transactions.
+    pub(crate) tasks: TaskTracker,
+    pub(crate) clock: DatabaseClock,
+    /// The identity of this process: another one each time.
+    pub(crate) node: Uuid,
+    pub(crate) feed: Arc<Feed>,
+    pub(crate) promise: CommitPromise,
+}

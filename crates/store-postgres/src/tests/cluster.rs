@@ -1,0 +1,73 @@
+//! Databases of their own, on the server of the tests.
+
+use std::sync::Arc;
+
+use tokio_postgres::NoTls;
+use uuid::Uuid;
+
+use crate::PostgresStore;
+
+/// Connections of a store in a test.
+const CONNECTIONS: usize = 8;
+
+/// A database that is removed at the end of its test.
+pub(crate) struct Database {
+    server: String,
+    name: String,
+}
+
+impl Database {
+    /// An empty database.
+    pub(crate) async fn new() -> Self {
+        let server = std::env::var("DOCENT_TEST_POSTGRES")
+            .expect("DOCENT_TEST_POSTGRES is the URL of a PostgreSQL server: see `cargo xtask test --only postgres`");
+        let name = format!("docent_test_{}", Uuid::new_v4().simple());
+        run(&server, &format!("CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE template0")).await;
+        Self { server, name }
+    }
+
+    /// Its URL.
+    pub(crate) fn url(&self) -> String {
+        url_of(&self.server, &self.name)
+    }
+
+    /// A store on it: one more node.
+    pub(crate) async fn node(&self) -> Arc<PostgresStore> {
+        Arc::new(PostgresStore::connect(&self.url(), CONNECTIONS).await.expect("the database opens"))
+    }
+
+    /// A connection to it that is not a store's.
+    pub(crate) async fn client(&self) -> tokio_postgres::Client {
+        client(&self.url()).await
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let (server, sql) = (self.server.clone(), format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
+        let removed = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            runtime.block_on(run(&server, &sql));
+        });
+        let _ = removed.join();
+    }
+}
+
+/// The URL of a server with a database's name.
+fn url_of(server: &str, name: &str) -> String {
+    let (head, query) =
+        server.split_once('?').map_or((server, String::new()), |(head, query)| (head, format!("?{query}")));
+    let (scheme, rest) = head.split_once("://").expect("a URL");
+    let authority = rest.split('/').next().unwrap_or(rest);
+    format!("{scheme}://{authority}/{name}{query}")
+}
+
+async fn client(url: &str) -> tokio_postgres::Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("the server of the tests answers");
+    tokio::spawn(connection);
+    client
+}
+
+async fn run(server: &str, sql: &str) {
+    client(server).await.batch_execute(sql).await.unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+}
