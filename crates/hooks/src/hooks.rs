@@ -24,6 +24,8 @@ use crate::verdict::{Answer, RETRY_WAITS, Verdict, judge};
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
 /// Longest interval between two polls of a hook's queue: the most that a new event waits while no other is due.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// How long this process has a hook for itself: longer than the attempts that it begins at once.
+const HOLD: Duration = Duration::from_secs(2 * ATTEMPT_TIMEOUT.as_secs());
 /// The pause after the store has failed.
 const STORE_PAUSE: Duration = Duration::from_secs(10);
 /// Maximum number of concurrent deliveries to one hook.
@@ -134,10 +136,15 @@ impl Hooks {
     /// Polls the queue once; returns the pause before the next poll.
     async fn deliver_due(&self, hook: &Hook) -> Result<Duration, StoreError> {
         let (queued, now) = (self.outbox.queued(&hook.key(), MAX_CONCURRENT_DELIVERIES).await?, self.clock.now());
-        let due: Vec<_> = queued.iter().filter(|queued| queued.due <= now).collect();
-        if due.is_empty() {
+        if queued.first().is_none_or(|next| next.due > now) {
             return Ok(queued.first().map_or(POLL_INTERVAL, |next| next.due.since(now).min(POLL_INTERVAL)));
         }
+        if !self.outbox.hold(&hook.key(), now, now.plus(HOLD)).await? {
+            return Ok(POLL_INTERVAL);
+        }
+        // Read again: another process may have delivered them before.
+        let queued = self.outbox.queued(&hook.key(), MAX_CONCURRENT_DELIVERIES).await?;
+        let due: Vec<_> = queued.iter().filter(|queued| queued.due <= now).collect();
         try_join_all(due.into_iter().map(|queued| self.attempt(hook, queued))).await?;
         Ok(Duration::ZERO)
     }

@@ -276,8 +276,18 @@ impl Jobs {
         Ok(self.row(project, id).await?.last_seq)
     }
 
-    /// A number that changes when a job of any project is written: at once for a write of this process, within 200
-    /// milliseconds for one of another process on the same storage. `None` when that is unknown at the moment.
+    /// Passes on what other processes write to the same storage: those who watch a job are told, and an engine of this
+    /// process looks for work. Run it as long as the process serves; without it, both look once a second.
+    pub async fn follow_other_processes(&self) {
+        loop {
+            let written = self.store.written_elsewhere().await;
+            self.signals.watchers.notify_written_elsewhere(written.as_deref());
+            self.signals.work.notify_one();
+        }
+    }
+
+    /// A number that changes when a job of any project is written: at once for a write of this process, as
+    /// [`Store::changes`] says for one of another process. `None` when that is unknown at the moment.
     pub fn changes(&self) -> Option<u64> {
         Some(self.store.changes()? + self.signals.watchers.writes())
     }

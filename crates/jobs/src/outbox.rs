@@ -77,6 +77,12 @@ pub trait Outbox: Send + Sync + fmt::Debug + 'static {
     /// At most `limit` events of a hook, ordered by due time, whether they are due already or not.
     async fn queued(&self, hook: &str, limit: u32) -> Result<Vec<QueuedEvent>, StoreError>;
 
+    /// Takes the deliveries to a hook for this process until `until`, or keeps them: `false` while another process has
+    /// them at `now`. Ordered. A store that one process uses at a time need not ask.
+    async fn hold(&self, _hook: &str, _now: Timestamp, _until: Timestamp) -> Result<bool, StoreError> {
+        Ok(true)
+    }
+
     /// Records an attempt to deliver the event of this id, ordered. The event is tried again at `retry_at`; `None`
     /// removes it from the queue.
     async fn attempted(

@@ -177,8 +177,15 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// [`state::prune`] changes the row whose journal is deleted: its newest entry, which records the end, stays.
     async fn prune(&self, pruning: Pruning) -> Result<Pruned, StoreError>;
 
-    /// A number that changes within 200 milliseconds after another process has written to the same storage; writes of
-    /// this process through this store do not count. `None` when it is unknown at the moment; ask again a little later.
-    /// Never blocks.
+    /// A number that changes soon after another process has written to the same storage: within 200 milliseconds on one
+    /// machine, within 400 over a network. Writes of this process through this store do not count. `None` when it is
+    /// unknown at the moment; ask again a little later. Never blocks.
     fn changes(&self) -> Option<u64>;
+
+    /// Waits until other processes have written jobs, and returns which; `None` if all may have been written. Each write
+    /// is returned to one caller. A store that cannot tell never returns: who wants to know asks for
+    /// [`changes`](Store::changes) now and then.
+    async fn written_elsewhere(&self) -> Option<Vec<JobId>> {
+        std::future::pending().await
+    }
 }

@@ -83,6 +83,14 @@ impl Watchers {
         }
     }
 
+    /// Signals that the journals of these jobs may have grown by writes of other processes; `None` for all.
+    pub(crate) fn notify_written_elsewhere(&self, ids: Option<&[JobId]>) {
+        let listeners = self.0.lock();
+        let all = ids.is_none().then(|| listeners.by_job.values()).into_iter().flatten();
+        let some = ids.into_iter().flatten().filter_map(|id| listeners.by_job.get(id));
+        all.chain(some).flatten().for_each(|subscriber| subscriber.deliver(Signal::Written));
+    }
+
     /// The number of writes of this process to any job.
     pub(crate) fn writes(&self) -> u64 {
         self.0.lock().writes

@@ -19,14 +19,22 @@ mod commit;
 mod connections;
 mod error;
 mod feed;
+mod job_search;
+mod jobs;
+mod journal;
 mod marks;
 mod outbox;
 mod params;
 mod postgres;
+mod prune;
+mod queue;
+mod removed_projects;
+mod rows;
 mod schema;
 mod shared;
 mod tls;
 mod transaction;
+mod write_guards;
 
 #[cfg(test)]
 mod tests;

@@ -4,13 +4,15 @@
 //! whole, not from where the last read ended, so an event whose change commits late is found all the same.
 
 use async_trait::async_trait;
-use docent_jobs::{DeliveryAttempt, HookState, Outbox, QueuedEvent};
+use docent_jobs::{DeliveryAttempt, HookState, Outbox, OutboxEvent, QueuedEvent, Row};
 use docent_types::{BoxError, StoreError, Timestamp};
 
 use crate::error::Abort;
 use crate::params::params;
 use crate::postgres::PostgresStore;
+use crate::transaction::Transaction;
 
+const ADD: &str = "INSERT INTO outbox (hook, id, due, failed, body) SELECT n, $1, $2, 0, $3 FROM hooks";
 const REMOVE_HOOKS: &str = "DELETE FROM hooks WHERE url <> ALL ($1)";
 /// Also events of a change that began before the hook was removed.
 const REMOVE_EVENTS: &str = "DELETE FROM outbox WHERE hook NOT IN (SELECT n FROM hooks)";
@@ -21,8 +23,16 @@ const SET_LAST: &str = "UPDATE hooks SET last = $2 WHERE url = $1";
 const REMOVE: &str = "DELETE FROM outbox WHERE id = $2 AND hook = (SELECT n FROM hooks WHERE url = $1)";
 const POSTPONE: &str = "UPDATE outbox SET failed = failed + 1, due = $3
                         WHERE id = $2 AND hook = (SELECT n FROM hooks WHERE url = $1)";
-const STATES: &str =
-    "SELECT url, (SELECT count(*) FROM outbox WHERE hook = n), last FROM hooks ORDER BY url COLLATE \"C\"";
+/// A node that has the hook already keeps it.
+const HOLD: &str = "UPDATE hooks SET holder = $2, held_until = $4
+                    WHERE url = $1 AND (holder IS NULL OR holder = $2 OR held_until <= $3)";
+const STATES: &str = "SELECT url, (SELECT count(*) FROM outbox WHERE hook = n), last FROM hooks ORDER BY url";
+
+/// Adds the event of a change that ended its job to the queue of each hook.
+pub(crate) async fn add(transaction: &Transaction, before: &Row, next: &Row, at: Timestamp) -> Result<(), BoxError> {
+    let Some(event) = OutboxEvent::of(before, next, at) else { return Ok(()) };
+    transaction.execute(ADD, params![event.id(), at.millis(), serde_json::to_string(&event)?]).await.map(drop)
+}
 
 #[async_trait]
 impl Outbox for PostgresStore {
@@ -46,6 +56,16 @@ impl Outbox for PostgresStore {
                 Ok(QueuedEvent { event, failed, due: Timestamp::from_millis(record.get(2)) })
             };
             records.iter().map(queued).collect()
+        })
+        .await
+    }
+
+    async fn hold(&self, hook: &str, now: Timestamp, until: Timestamp) -> Result<bool, StoreError> {
+        let (hook, node) = (hook.to_owned(), self.shared().node);
+        self.write_in_order("take the deliveries to a webhook", move |transaction| async move {
+            Ok::<_, Abort<StoreError>>(
+                transaction.execute(HOLD, params![hook, node, now.millis(), until.millis()]).await? > 0,
+            )
         })
         .await
     }

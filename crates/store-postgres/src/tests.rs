@@ -3,3 +3,4 @@
 
 mod beginnings;
 mod cluster;
+mod known;

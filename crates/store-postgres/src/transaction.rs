@@ -49,6 +49,7 @@ struct Open {
     connection: Connection,
     touched: Mutex<Touched>,
     is_flushed: AtomicBool,
+    has_written: AtomicBool,
 }
 
 /// How a transaction ends that was not committed.
@@ -61,11 +62,12 @@ enum End<T, E> {
 impl Transaction {
     fn new(connection: Connection, is_flushed: bool) -> Self {
         let (touched, is_flushed) = (Mutex::default(), AtomicBool::new(is_flushed));
-        Self(Arc::new(Open { connection, touched, is_flushed }))
+        Self(Arc::new(Open { connection, touched, is_flushed, has_written: AtomicBool::new(false) }))
     }
 
-    /// Runs a statement; returns the number of rows that it wrote.
+    /// Runs a statement that writes; returns the number of rows that it wrote.
     pub(crate) async fn execute(&self, sql: &str, params: &[Param<'_>]) -> Result<u64, BoxError> {
+        self.0.has_written.store(true, Ordering::Relaxed);
         self.0.connection.execute_typed(sql, params).await.map_err(explained)
     }
 

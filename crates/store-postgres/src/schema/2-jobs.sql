@@ -42,7 +42,7 @@ CREATE INDEX queue_due ON queue (not_before) WHERE is_active AND NOT is_leased;
 CREATE INDEX queue_leased ON queue (job) WHERE is_leased;
 
 -- When each project was served last, as the number of a turn. A claim takes a thousand numbers at once.
-CREATE TABLE turns (
+CREATE TABLE project_turns (
     project text   PRIMARY KEY,
     served  bigint NOT NULL
 ) WITH (fillfactor = 60);
@@ -69,7 +69,7 @@ CREATE TABLE prompts (
 -- A row tells of the uses of a quota in one moment: how many they are, and how many there were in all with them, so that the
 -- uses of a window are counted by its first row and its last.
 CREATE TABLE uses (
-    bucket    text   NOT NULL,
+    bucket    text COLLATE "C" NOT NULL,
     at        bigint NOT NULL,
     count     bigint NOT NULL,
     total     bigint NOT NULL,
@@ -80,8 +80,8 @@ CREATE INDEX uses_to_forget ON uses (forget_at);
 
 -- First answers by idempotency key.
 CREATE TABLE answers (
-    scope       text   NOT NULL,
-    key         text   NOT NULL,
+    scope       text COLLATE "C" NOT NULL,
+    key         text COLLATE "C" NOT NULL,
     fingerprint bytea  NOT NULL,
     forget_at   bigint NOT NULL,
     job         text   NOT NULL,

@@ -2,7 +2,7 @@
 -- until `held_until`.
 CREATE TABLE hooks (
     n          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    url        text   NOT NULL UNIQUE,
+    url        text   COLLATE "C" NOT NULL UNIQUE,
     last       text,
     holder     uuid,
     held_until bigint
@@ -11,7 +11,7 @@ CREATE TABLE hooks (
 -- The events that they are still to be told: `failed` attempts so far, the next one at `due`.
 CREATE TABLE outbox (
     hook   bigint  NOT NULL,
-    id     text    NOT NULL,
+    id     text    COLLATE "C" NOT NULL,
     due    bigint  NOT NULL,
     failed integer NOT NULL,
     body   text    NOT NULL,
