@@ -139,7 +139,7 @@ impl Hooks {
         if queued.first().is_none_or(|next| next.due > now) {
             return Ok(queued.first().map_or(POLL_INTERVAL, |next| next.due.since(now).min(POLL_INTERVAL)));
         }
-        if !self.outbox.hold(&hook.key(), now, now.plus(HOLD)).await? {
+        if !self.outbox.take_deliveries(&hook.key(), now, now.plus(HOLD)).await? {
             return Ok(POLL_INTERVAL);
         }
         // Read again: another process may have delivered them before.

@@ -79,7 +79,7 @@ pub trait Outbox: Send + Sync + fmt::Debug + 'static {
 
     /// Takes the deliveries to a hook for this process until `until`, or keeps them: `false` while another process has
     /// them at `now`. Ordered. A store that one process uses at a time need not ask.
-    async fn hold(&self, _hook: &str, _now: Timestamp, _until: Timestamp) -> Result<bool, StoreError> {
+    async fn take_deliveries(&self, _hook: &str, _now: Timestamp, _until: Timestamp) -> Result<bool, StoreError> {
         Ok(true)
     }
 

@@ -60,7 +60,7 @@ impl Outbox for PostgresStore {
         .await
     }
 
-    async fn hold(&self, hook: &str, now: Timestamp, until: Timestamp) -> Result<bool, StoreError> {
+    async fn take_deliveries(&self, hook: &str, now: Timestamp, until: Timestamp) -> Result<bool, StoreError> {
         let (hook, node) = (hook.to_owned(), self.shared().node);
         self.write_in_order("take the deliveries to a webhook", move |transaction| async move {
             Ok::<_, Abort<StoreError>>(

@@ -3,4 +3,7 @@
 
 mod beginnings;
 mod cluster;
+mod doubt;
 mod known;
+mod nodes;
+mod proxy;

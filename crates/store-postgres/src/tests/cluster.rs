@@ -1,6 +1,8 @@
 //! Databases of their own, on the server of the tests.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio_postgres::NoTls;
 use uuid::Uuid;
@@ -29,6 +31,23 @@ impl Database {
     /// Its URL.
     pub(crate) fn url(&self) -> String {
         url_of(&self.server, &self.name)
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where its server listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        let config: tokio_postgres::Config = self.server.parse().expect("a URL");
+        let (host, port) = (&config.get_hosts()[0], config.get_ports().first().copied().unwrap_or(5432));
+        let tokio_postgres::config::Host::Tcp(host) = host else { panic!("the server of the tests listens on TCP") };
+        SocketAddr::new(host.parse().expect("an address"), port)
+    }
+
+    /// Its URL by way of a proxy.
+    pub(crate) fn url_at(&self, proxy: SocketAddr) -> String {
+        self.url().replace(&self.address().to_string(), &proxy.to_string())
     }
 
     /// A store on it: one more node.
@@ -70,4 +89,14 @@ async fn client(url: &str) -> tokio_postgres::Client {
 
 async fn run(server: &str, sql: &str) {
     client(server).await.batch_execute(sql).await.unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+}
+
+/// Waits until something is so.
+pub(crate) async fn eventually(what: &str, is_so: impl AsyncFn() -> bool) {
+    const LIMIT: Duration = Duration::from_secs(30);
+    let begun = std::time::Instant::now();
+    while !is_so().await {
+        assert!(begun.elapsed() < LIMIT, "waited too long: {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }

@@ -1,0 +1,143 @@
+//! A proxy before the server, which cuts connections where a test says.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+use tokio_util::task::AbortOnDropHandle;
+
+/// What becomes of the next COMMIT, once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AtCommit {
+    /// The connection is cut, and the server does not get it.
+    Lose,
+    /// The server gets it, and the connection is cut before its answer.
+    LoseAnswer,
+    /// The connection is cut. The server gets it when the test says so.
+    Delay,
+}
+
+/// A proxy on a port of loopback.
+#[derive(Debug)]
+pub(crate) struct Proxy {
+    address: SocketAddr,
+    state: Arc<State>,
+    _accepting: AbortOnDropHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    at_commit: Mutex<Option<AtCommit>>,
+    /// Wakes the delayed COMMIT.
+    deliver: Notify,
+    delivered: Notify,
+    /// Wakes every connection, to be cut.
+    cut: Notify,
+    /// Whether LISTEN is kept from the server.
+    is_deaf: Mutex<bool>,
+}
+
+impl Proxy {
+    /// A proxy before the server at this address.
+    pub(crate) async fn before(server: SocketAddr) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let state = Arc::<State>::default();
+        let accepting = {
+            let state = Arc::clone(&state);
+            async move {
+                while let Ok((client, _)) = listener.accept().await {
+                    let server = TcpStream::connect(server).await.expect("the server answers");
+                    tokio::spawn(Arc::clone(&state).carry(client, server));
+                }
+            }
+        };
+        Self { address, state, _accepting: AbortOnDropHandle::new(tokio::spawn(accepting)) }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn at_next_commit(&self, what: AtCommit) {
+        *self.state.at_commit.lock() = Some(what);
+    }
+
+    /// Gives the server the COMMIT that was delayed; returns when the server has answered it.
+    pub(crate) async fn deliver(&self) {
+        self.state.deliver.notify_one();
+        self.state.delivered.notified().await;
+    }
+
+    /// Cuts all connections.
+    pub(crate) fn cut(&self) {
+        self.state.cut.notify_waiters();
+    }
+
+    /// Keeps LISTEN from the server, as a pooler does.
+    pub(crate) fn keep_deaf(&self) {
+        *self.state.is_deaf.lock() = true;
+    }
+}
+
+impl State {
+    async fn carry(self: Arc<Self>, client: TcpStream, server: TcpStream) {
+        let (from_client, mut to_client) = client.into_split();
+        let (mut from_server, to_server) = server.into_split();
+        tokio::select! {
+            () = self.carry_requests(from_client, to_server) => {}
+            _ = tokio::io::copy(&mut from_server, &mut to_client) => {}
+            () = self.cut.notified() => {}
+        }
+    }
+
+    /// Returns when the connection is to be cut.
+    async fn carry_requests(self: &Arc<Self>, mut client: OwnedReadHalf, mut server: OwnedWriteHalf) {
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let Ok(count @ 1..) = client.read(&mut buffer).await else { return };
+            let bytes = &mut buffer[..count];
+            if *self.is_deaf.lock() {
+                replace(bytes, b"LISTEN docent_commits", b"SELECT 'not a LISTEN'");
+            }
+            let what = self.at_commit.lock().take_if(|_| find(bytes, b"; COMMIT").is_some());
+            match what {
+                None => {
+                    if server.write_all(bytes).await.is_err() {
+                        return;
+                    }
+                }
+                Some(AtCommit::Lose) => return,
+                Some(AtCommit::LoseAnswer) => {
+                    server.write_all(bytes).await.expect("the server takes it");
+                    return;
+                }
+                Some(AtCommit::Delay) => {
+                    let (state, bytes) = (Arc::clone(self), bytes.to_vec());
+                    tokio::spawn(async move {
+                        state.deliver.notified().await;
+                        server.write_all(&bytes).await.expect("the server takes it");
+                        server.shutdown().await.expect("the server is told that this is all");
+                        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+                        state.delivered.notify_one();
+                    });
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
+    bytes.windows(what.len()).position(|window| window == what)
+}
+
+fn replace(bytes: &mut [u8], what: &[u8], by: &[u8]) {
+    if let Some(at) = find(bytes, what) {
+        bytes[at..at + what.len()].copy_from_slice(by);
+    }
+}
