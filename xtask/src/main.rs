@@ -7,6 +7,7 @@ mod child;
 mod cycles;
 mod language;
 mod module_files;
+mod postgres;
 mod sim;
 mod site;
 mod suites;

@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use tokio::process::Command;
 
 use crate::child::{self, Ended, StopSignal};
+use crate::postgres::{Cluster, Pooler};
 use crate::summary::Outcome;
 use crate::tools::{Missing, Tools};
 use crate::workspace::{Workspace, cargo};
@@ -37,6 +38,8 @@ pub(crate) enum Suite {
     Examples,
     /// Fetches and pushes over a real sshd
     Ssh,
+    /// The store on PostgreSQL: on the system's version, on the newest where it runs, and by way of PgBouncer
+    Postgres,
     /// nginx, with connections that it keeps, before the built server
     Proxy,
     /// The real SDK clients, and clients of the API's description, against the built server; $DOCENT_CASES says how many
@@ -74,6 +77,7 @@ impl Suite {
         Self::Sites,
         Self::Tests,
         Self::Ssh,
+        Self::Postgres,
         Self::Proxy,
         Self::Sdk,
         Self::Browser,
@@ -106,6 +110,7 @@ impl Suite {
             Self::Docs => "docs",
             Self::Examples => "examples",
             Self::Ssh => "ssh",
+            Self::Postgres => "postgres",
             Self::Proxy => "proxy",
             Self::Sdk => "sdk",
             Self::Browser => "browser",
@@ -156,6 +161,7 @@ impl<'a> Suites<'a> {
             Suite::Docs => self.docs(stop).await.map_err(Missing::Failed),
             Suite::Examples => self.examples(stop).await.map_err(Missing::Failed),
             Suite::Ssh => self.ssh(stop).await,
+            Suite::Postgres => self.postgres(stop).await,
             Suite::Proxy => self.proxy(stop).await,
             Suite::Sdk => self.sdk(stop).await,
             Suite::Browser => self.browser(stop).await,
@@ -303,6 +309,39 @@ impl<'a> Suites<'a> {
             Outcome::Passed => self.stories("git_transport::ssh", &[], stop).await,
             other => Ok(other),
         }
+    }
+
+    /// The tests of the store that need a server, on a server of each version, and on the first by way of PgBouncer.
+    async fn postgres(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
+        let programs = self.tools.postgres(stop).await?;
+        let pgbouncer = self.tools.debian_program("pgbouncer", stop).await?;
+        let mut entrances: Vec<_> = programs.iter().map(|bin| (bin, false)).collect();
+        entrances.extend(programs.first().map(|bin| (bin, true)));
+        for (bin, is_pooled) in entrances {
+            println!("on the PostgreSQL in {}{}", bin.display(), if is_pooled { ", by way of PgBouncer" } else { "" });
+            let cluster = Cluster::start(bin, stop).await?;
+            let pooler = if is_pooled { Some(Pooler::start(&pgbouncer, &cluster).await?) } else { None };
+            match self.tests_on_postgres(cluster.url(), pooler.as_ref().map(Pooler::url), stop).await? {
+                Outcome::Passed => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Outcome::Passed)
+    }
+
+    async fn tests_on_postgres(
+        &self,
+        server: String,
+        pooler: Option<String>,
+        stop: &mut StopSignal,
+    ) -> std::result::Result<Outcome, Missing> {
+        let missing = || Missing::Skip("cargo-nextest is missing; --install brings it".to_owned());
+        let nextest = self.tools.nextest(stop).await?.ok_or_else(missing)?;
+        let mut command = Command::new(&nextest);
+        command.args(["nextest", "run", "--no-fail-fast", "--run-ignored", "only"]).args(ALL_CRATES);
+        command.args(["-E", "package(docent-store-postgres)"]).env("DOCENT_TEST_POSTGRES", server);
+        command.envs(pooler.map(|pooler| ("DOCENT_TEST_POOLER", pooler)));
+        Ok(self.outcome(&mut command, stop).await?)
     }
 
     async fn proxy(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {

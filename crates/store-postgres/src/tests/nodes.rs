@@ -290,7 +290,6 @@ async fn a_machine_whose_clock_is_five_minutes_off_changes_nothing() {
         AS $$ SELECT pg_catalog.clock_timestamp() + interval '5 minutes' $$;";
     let client = database.client().await;
     client.batch_execute(ahead).await.expect("a function");
-    drop(database.node().await);
     let path = format!("ALTER DATABASE {} SET search_path = ahead, pg_catalog, public", database.name());
     client.batch_execute(&path).await.expect("a setting");
     let (off, agreed) = (database.node().await, database.node().await);
