@@ -2,15 +2,16 @@
 
 use std::time::Instant;
 
-use docent_store::{BackupError, Existing, SqliteStore};
+use docent_store::{BackupError, Existing};
 use serde_json::json;
 
 use crate::cli::BackupArgs;
 use crate::commands::quantity::bytes;
 use crate::config::Config;
-use crate::data_folder::{database, owner_of};
+use crate::data_folder::owner_of;
 use crate::failure::Failure;
 use crate::output;
+use crate::wiring::storage::open_sqlite;
 
 pub(crate) async fn run(args: &BackupArgs, config: &Config, json: bool) -> Result<(), Failure> {
     if let Some(owner) = owner_of(&args.file, &config.data) {
@@ -22,7 +23,7 @@ pub(crate) async fn run(args: &BackupArgs, config: &Config, json: bool) -> Resul
     }
     let existing = if args.force { Existing::Replace } else { Existing::Refuse };
     let began = Instant::now();
-    let store = SqliteStore::open(database(&config.data))?;
+    let store = open_sqlite(&config.data)?;
     let made = store.backup(&args.file, existing).await;
     store.close().await?;
     let made = made.map_err(|error| match error {

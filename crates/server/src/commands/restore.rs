@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use docent_access::Projects as _;
 use docent_search::Indexes;
-use docent_store::{CheckedBackup, SqliteStore};
+use docent_store::CheckedBackup;
 use docent_types::{Clock as _, SystemClock};
 use serde_json::json;
 
@@ -15,6 +15,7 @@ use crate::data_folder::{ServeLock, database};
 use crate::failure::Failure;
 use crate::output;
 use crate::wiring::privacy;
+use crate::wiring::storage::open_sqlite;
 
 pub(crate) async fn run(args: &RestoreArgs, config: &Config, json: bool) -> Result<(), Failure> {
     let (data, database) = (&config.data, database(&config.data));
@@ -47,7 +48,7 @@ pub(crate) async fn run(args: &RestoreArgs, config: &Config, json: bool) -> Resu
 /// Opens the restored database, which brings its schema up to date, and removes the indexes of projects that are not in
 /// it. The other indexes and the mirrors stay: they are caches of the repositories. Returns the number of projects.
 async fn finish(config: &Config) -> Result<usize, Failure> {
-    let store = SqliteStore::open(database(&config.data))?;
+    let store = open_sqlite(&config.data)?;
     let projects = store.projects().await?;
     Indexes::new(config.data.join("index")).retain(&projects.iter().map(|project| project.uid).collect())?;
     store.close().await?;

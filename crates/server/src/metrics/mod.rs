@@ -14,8 +14,6 @@ use docent_assistant::Assistant;
 use docent_discovery::Replies;
 use docent_embed::Questions;
 use docent_hooks::Hooks;
-use docent_jobs::Outbox as _;
-use docent_store::SqliteStore;
 use docent_types::{JobStatus, StoreError, Timestamp};
 use docent_web::{Request, Response, respond};
 use http::StatusCode;
@@ -24,6 +22,7 @@ use tracing::warn;
 
 pub(crate) use self::model_calls::ModelCalls;
 use self::text::{Exposition, MetricKind};
+use crate::wiring::storage::Storage;
 
 /// The metrics of a server.
 #[derive(Debug)]
@@ -83,7 +82,7 @@ impl Metrics {
     }
 
     /// The current values of all metrics.
-    pub(crate) async fn exposed(&self, store: &SqliteStore) -> Response {
+    pub(crate) async fn exposed(&self, store: &dyn Storage) -> Response {
         let mut text = Exposition::default();
         text.family("docent_build_info", MetricKind::Gauge, "1, under the version of the program.")
             .sample(&[("version", env!("CARGO_PKG_VERSION"))], 1);
@@ -185,8 +184,8 @@ impl Metrics {
     }
 }
 
-async fn jobs(text: &mut Exposition, store: &SqliteStore) -> Result<(), StoreError> {
-    let (counts, running) = (store.jobs_by_status().await?, docent_jobs::Store::leased(store).await?.len());
+async fn jobs(text: &mut Exposition, store: &dyn Storage) -> Result<(), StoreError> {
+    let (counts, running) = (store.jobs_by_status().await?, store.leased().await?.len());
     let mut family = text.family("docent_jobs", MetricKind::Gauge, "Jobs of all times, by their status.");
     for status in JobStatus::ALL {
         let count = counts.iter().find(|(counted, _)| *counted == status).map_or(0, |(_, count)| *count);

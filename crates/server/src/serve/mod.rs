@@ -265,7 +265,7 @@ impl Router {
         let answer = match request.segments().as_slice() {
             ["healthz"] => self.probe(&request, async || Ok(healthy())).await,
             ["readyz"] => self.probe(&request, async || self.ready().await.map(|()| healthy())).await,
-            ["metrics"] => self.probe(&request, async || Ok(self.metrics.exposed(&self.app.store).await)).await,
+            ["metrics"] => self.probe(&request, async || Ok(self.metrics.exposed(&*self.app.store).await)).await,
             // Unknown paths are refused by the API, with the headers that its callers expect.
             _ => return self.v2.handle(request).await,
         };

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use docent_dashboard::{
     CheckFinding, CheckedProject, Findings, IndexStatus, Level, Operations, ProjectError, ProjectForm, Setting,
 };
-use docent_jobs::{HookState, Outbox as _};
+use docent_jobs::HookState;
 use docent_llm::Model as _;
 use docent_search::Snapshot;
 use docent_types::{BoxError, Project, ProjectUid};

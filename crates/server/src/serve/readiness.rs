@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_store::SqliteStore;
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 use tracing::{info, warn};
 
 use crate::failure::Failure;
+use crate::wiring::storage::Storage;
 
 /// How long a result is reused.
 const FRESH: Duration = Duration::from_secs(3);
@@ -30,7 +30,7 @@ const PROBE: &str = "ready.probe";
 #[derive(Debug)]
 pub(crate) struct Readiness {
     folder: PathBuf,
-    store: Arc<SqliteStore>,
+    store: Arc<dyn Storage>,
     fresh: Duration,
     last: Mutex<Option<(Instant, Verdict)>>,
     /// Locked while the file is written, even if the request is dropped meanwhile.
@@ -41,7 +41,7 @@ pub(crate) struct Readiness {
 type Verdict = Result<(), &'static str>;
 
 impl Readiness {
-    pub(crate) fn new(folder: PathBuf, store: Arc<SqliteStore>) -> Self {
+    pub(crate) fn new(folder: PathBuf, store: Arc<dyn Storage>) -> Self {
         Self { folder, store, fresh: FRESH, last: Mutex::default(), writing: Arc::default() }
     }
 
@@ -114,9 +114,10 @@ fn sentence(error: &io::Error) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wiring::storage::open_sqlite;
 
     fn at(folder: &Path, fresh: Duration) -> Readiness {
-        let store = SqliteStore::open(folder.join("docent.db")).expect("opens");
+        let store = open_sqlite(folder).expect("opens");
         Readiness { fresh, ..Readiness::new(folder.join("data"), Arc::new(store)) }
     }
 

@@ -9,18 +9,16 @@ use docent_assistant::{Assistant, DailyBudget, SearchLog, Threads};
 use docent_authoring::{AllowCommand, Author, AuthorConfig, Pulls, Repositories, search_of};
 use docent_builtin::Builtin;
 use docent_embed::Questions;
-use docent_forge::PullRequests;
 use docent_jobs::{JobLimits, Jobs};
 use docent_llm::Description;
 use docent_operators::{LinkToken, OperatorRole, Operators};
 use docent_quarantine::Quarantine;
 use docent_search::{Embedder, Indexes};
-use docent_store::SqliteStore;
 use docent_types::{Clock, Ids, Project, ProjectId, RandomIds, SystemClock, Timestamp};
 use docent_workspace::Mirrors;
 
 use crate::config::Config;
-use crate::data_folder::{self, Serving, database};
+use crate::data_folder::{self, Serving};
 use crate::failure::Failure;
 use crate::wiring::credentials::RepositoryCredentials;
 use crate::wiring::embedders;
@@ -30,6 +28,7 @@ use crate::wiring::missing_docs::MissingDocs;
 use crate::wiring::models::Models;
 use crate::wiring::privacy::{self, ReadableByOthers};
 use crate::wiring::sites::Sites;
+use crate::wiring::storage::{Storage, open_sqlite};
 
 /// How long the jobs of a removed project may take to stop, and how often they are looked at meanwhile.
 const STOPPING: Duration = Duration::from_secs(30);
@@ -38,7 +37,7 @@ const STOPPED_CHECK: Duration = Duration::from_millis(50);
 /// The application: its store, its services, and its configuration.
 pub(crate) struct App {
     pub(crate) config: Config,
-    pub(crate) store: Arc<SqliteStore>,
+    pub(crate) store: Arc<dyn Storage>,
     pub(crate) jobs: Jobs,
     pub(crate) access: Access,
     pub(crate) operators: Operators,
@@ -63,7 +62,7 @@ impl App {
     /// Opens the store and constructs the services. Creates the data folder if it is missing.
     pub(crate) fn open(config: Config) -> Result<Self, Failure> {
         let exposed = privacy::secure(&config.data)?;
-        let store = Arc::new(SqliteStore::open(database(&config.data))?);
+        let store: Arc<dyn Storage> = Arc::new(open_sqlite(&config.data)?);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         // Before anything is read that may have ended a process before.
         let quarantine = config.data.join("quarantine");
@@ -198,7 +197,7 @@ impl App {
     /// The pull requests of the local forge, for display and merging.
     pub(crate) fn pulls(&self) -> Pulls {
         Pulls::new(
-            Arc::clone(&self.store) as Arc<dyn PullRequests>,
+            Arc::clone(&self.store) as _,
             Arc::new(Registry(Arc::clone(&self.store) as _)),
             self.repositories.clone(),
             Arc::clone(&self.clock),

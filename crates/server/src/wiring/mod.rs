@@ -12,3 +12,4 @@ pub(crate) mod models;
 pub(crate) mod privacy;
 pub(crate) mod site_file;
 pub(crate) mod sites;
+pub(crate) mod storage;

@@ -7,7 +7,7 @@ mod answer_printer;
 
 use std::sync::Arc;
 
-use docent_assistant::{AskRequest, ChatMessage, Threads};
+use docent_assistant::{AskRequest, ChatMessage};
 use docent_search::{Filter, Snapshot};
 use docent_types::{CallError, FinishReason, MessageId, Passage, Project, Role, StreamEvent, ThreadId};
 use futures::StreamExt;

@@ -39,7 +39,7 @@ pub(super) fn exposed(app: &App) -> impl Iterator<Item = Finding> {
 
 pub(super) async fn store(app: &App) -> Finding {
     match app.store.check().await {
-        Ok(()) => Finding::Good("SQLite, sound".to_owned()),
+        Ok(what) => Finding::Good(what),
         Err(error) => Finding::bad(
             Failure::from(error).to_string(),
             "stop the server and restore a backup with `docent restore FILE`",

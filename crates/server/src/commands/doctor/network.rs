@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use docent_authoring::Docs;
 use docent_forge::ForgeError;
+use docent_jobs::DeliveryAttempt;
 use docent_jobs::search::{FoundJob, JobSearch};
-use docent_jobs::{DeliveryAttempt, Outbox as _};
 use docent_llm::Model as _;
 use docent_quarantine::{SetAsideRecord, SubjectKind};
 use docent_search::Skipped;

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use docent_store::Sizes;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
@@ -10,6 +9,7 @@ use super::Finding;
 use crate::commands::quantity::{bytes, counted};
 use crate::failure::Failure;
 use crate::wiring::app::App;
+use crate::wiring::storage::StoreSizes;
 
 /// Free space in the database file is reported above both thresholds: in bytes, and as a fraction of the file
 /// (1/`SHARE`).
@@ -19,7 +19,7 @@ const SHARE: u64 = 4;
 /// Disk space in use.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DiskUsage {
-    store: Sizes,
+    store: StoreSizes,
     /// In bytes.
     mirrors: u64,
     indexes: u64,
@@ -38,15 +38,19 @@ impl DiskUsage {
 
     pub(super) fn findings(&self) -> Vec<Finding> {
         let Self { store, mirrors, indexes } = self;
+        let database = bytes(store.database_bytes);
+        let database = match &store.file {
+            Some(file) => {
+                format!(
+                    "database {database} ({} of it free), its log {}",
+                    bytes(file.free_bytes),
+                    bytes(file.log_bytes)
+                )
+            }
+            None => format!("database {database}"),
+        };
         let mut findings = vec![
-            Finding::Good(format!(
-                "database {} ({} of it free), its log {}; mirrors {}, indexes {}",
-                bytes(store.file_bytes),
-                bytes(store.free_bytes),
-                bytes(store.log_bytes),
-                bytes(*mirrors),
-                bytes(*indexes)
-            )),
+            Finding::Good(format!("{database}; mirrors {}, indexes {}", bytes(*mirrors), bytes(*indexes))),
             Finding::Good(format!(
                 "kept: {} ({} active), {} of their journals, {}",
                 counted(store.jobs, "job"),
@@ -55,11 +59,15 @@ impl DiskUsage {
                 counted(store.threads, "conversation")
             )),
         ];
-        if !store.shrinks && store.free_bytes > MUCH && store.free_bytes > store.file_bytes / SHARE {
+        if let Some(file) = &store.file
+            && !file.shrinks
+            && file.free_bytes > MUCH
+            && file.free_bytes > store.database_bytes / SHARE
+        {
             findings.push(Finding::Note(format!(
                 "{} of the database are free and are not given back to the disk, as an older version made the file; to make \
                  it smaller, stop the server, run `docent backup FILE`, and then `docent restore FILE`",
-                bytes(store.free_bytes)
+                bytes(file.free_bytes)
             )));
         }
         findings
@@ -67,9 +75,15 @@ impl DiskUsage {
 
     pub(super) fn shown(&self) -> Value {
         let Self { store, mirrors, indexes } = self;
+        let (mut database, mut log) = (json!({ "bytes": store.database_bytes }), Value::Null);
+        if let Some(file) = &store.file {
+            database["freeBytes"] = file.free_bytes.into();
+            database["shrinks"] = file.shrinks.into();
+            log = json!({ "bytes": file.log_bytes });
+        }
         json!({
-            "database": { "bytes": store.file_bytes, "freeBytes": store.free_bytes, "shrinks": store.shrinks },
-            "log": { "bytes": store.log_bytes },
+            "database": database,
+            "log": log,
             "mirrors": { "bytes": mirrors },
             "indexes": { "bytes": indexes },
             "jobs": store.jobs,
@@ -97,6 +111,7 @@ fn weight(folder: &Path) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wiring::storage::FileSpace;
 
     #[test]
     fn a_folder_weighs_what_its_files_do() {
@@ -113,7 +128,8 @@ mod tests {
     #[test]
     fn a_file_that_does_not_shrink_is_only_worth_a_word_when_much_of_it_is_free() {
         let parts = |file_bytes, free_bytes, shrinks| {
-            let store = Sizes { file_bytes, free_bytes, shrinks, ..Sizes::default() };
+            let file = Some(FileSpace { log_bytes: 0, free_bytes, shrinks });
+            let store = StoreSizes { database_bytes: file_bytes, file, ..StoreSizes::default() };
             DiskUsage { store, mirrors: 0, indexes: 0 }.findings().len()
         };
         assert_eq!(parts(100 << 20, 70 << 20, false), 3);
