@@ -17,7 +17,7 @@ use crate::key_watch::{KeyWatch, KeyWatches};
 use crate::last_use::LastUse;
 use crate::ports::{Keys, Projects};
 use crate::record::{KeyRecord, Scope};
-use crate::throttle::Throttle;
+use crate::throttle::{CountError, MemoryThrottle, Throttle};
 
 /// Why a caller was not admitted.
 #[derive(Debug, Error)]
@@ -29,6 +29,15 @@ pub enum AccessError {
     Limited(QuotaStatus),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<CountError> for AccessError {
+    fn from(error: CountError) -> Self {
+        match error {
+            CountError::Limited(quota_status) => Self::Limited(quota_status),
+            CountError::Store(error) => Self::Store(error),
+        }
+    }
 }
 
 impl From<AccessError> for CallError {
@@ -119,7 +128,7 @@ impl AssistantLimits {
 #[derive(Debug, Clone)]
 pub struct Access {
     limits: AssistantLimits,
-    throttle: Arc<Throttle>,
+    throttle: Arc<dyn Throttle>,
     cache: Arc<AccessCache>,
     watches: Arc<KeyWatches>,
     last_use: Arc<LastUse>,
@@ -130,8 +139,16 @@ impl Access {
     pub fn new(keys: Arc<dyn Keys>, projects: Arc<dyn Projects>, clock: Arc<dyn Clock>) -> Self {
         let cache = Arc::new(AccessCache::new(keys, projects));
         let watches = Arc::new(KeyWatches::new(Arc::clone(&cache), Arc::clone(&clock)));
-        let (limits, throttle, last_use) = (AssistantLimits::default(), Arc::default(), Arc::default());
+        let (limits, last_use) = (AssistantLimits::default(), Arc::default());
+        let throttle = Arc::new(MemoryThrottle::new());
         Self { cache, watches, clock, limits, throttle, last_use }
+    }
+
+    /// Counts requests here, in place of the memory of this process.
+    #[must_use]
+    pub fn with_throttle(mut self, throttle: Arc<dyn Throttle>) -> Self {
+        self.throttle = throttle;
+        self
     }
 
     /// Replaces the limits.
@@ -161,7 +178,7 @@ impl Access {
         need: Scope,
     ) -> Result<Principal, AccessError> {
         let principal = self.enter(credentials, KeyKind::Assistant, need, domain).await?;
-        self.count(&principal.project, credentials)?;
+        self.count(&principal.project, credentials).await?;
         Ok(principal)
     }
 
@@ -180,14 +197,14 @@ impl Access {
         }
         let found = self.cache.domain(self.cache.version(), domain).await?;
         let project = found.filter(|project| is_public(project)).ok_or(Denial::NoKey)?;
-        self.count(&project, credentials)?;
+        self.count(&project, credentials).await?;
         Ok(Reader::Anybody(project))
     }
 
     /// Counts one request to the assistant, search and page endpoints.
-    fn count(&self, project: &Project, credentials: &Credentials<'_>) -> Result<(), AccessError> {
+    async fn count(&self, project: &Project, credentials: &Credentials<'_>) -> Result<(), AccessError> {
         let quotas = self.limits.quotas(project.uid, credentials.ip);
-        self.throttle.count(&quotas, self.clock.now()).map_err(AccessError::Limited)?;
+        self.throttle.count(&quotas, self.clock.now()).await?;
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! The conformance suite of [`Keys`] and [`Projects`]: one function per test, each on an empty store.
+//! The conformance suites of [`Keys`] and [`Projects`], and of [`Throttle`]: one function per test, each on an empty store.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -6,11 +6,12 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_types::{Domain, ForgeKind, Project, ProjectId, ProjectSettings, ProjectUid, Timestamp};
+use docent_types::{Domain, ForgeKind, Project, ProjectId, ProjectSettings, ProjectUid, Quota, QuotaStatus, Timestamp};
 
 use crate::key::{Key, KeyHash, KeyKind};
 use crate::ports::{AddError, Keys, Projects};
 use crate::record::{Grant, KeyId, KeyRecord, Scope, mint};
+use crate::throttle::{CountError, Throttle};
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
@@ -245,4 +246,76 @@ pub async fn a_key_knows_its_name_and_its_last_use<S: Keys + Projects>(store: &S
     assert_eq!(change_number(store).await, before, "nothing that is known of keys is to be read again");
     let used = KeyRecord { used_at: Some(NOW.plus(Duration::from_secs(60))), ..record };
     assert_eq!(store.keys(None).await.expect("the store answers"), [unnamed, used]);
+}
+
+/// Runs every test of a throttle, each on a new one from `make`. Panics at the first failure.
+pub async fn run_throttle<S, F, Made>(make: F)
+where
+    S: Throttle,
+    F: Fn() -> Made,
+    Made: Future<Output = Arc<S>>,
+{
+    a_used_up_quota_is_granted_again_after_its_window(&*make().await).await;
+    all_quotas_are_counted_or_none(&*make().await).await;
+    of_many_at_once_no_more_than_the_limit_pass(make().await).await;
+}
+
+fn quota(bucket: &str, limit: u32) -> Quota {
+    Quota { bucket: bucket.to_owned(), limit, window: Duration::from_secs(3600) }
+}
+
+/// The status of a counted use, or of the quota that is exhausted.
+async fn count<S: Throttle>(throttle: &S, quotas: &[Quota], now: Timestamp) -> Result<QuotaStatus, QuotaStatus> {
+    match throttle.count(quotas, now).await {
+        Ok(quota_status) => Ok(quota_status.expect("there are quotas")),
+        Err(CountError::Limited(quota_status)) => Err(quota_status),
+        Err(CountError::Store(error)) => panic!("{error}"),
+    }
+}
+
+pub async fn a_used_up_quota_is_granted_again_after_its_window<S: Throttle>(throttle: &S) {
+    let quotas = [quota("project", 2)];
+    let at = |seconds| NOW.plus(Duration::from_secs(seconds));
+    assert_eq!(count(throttle, &quotas, at(60)).await.map(|status| status.remaining), Ok(1));
+    assert_eq!(count(throttle, &quotas, at(120)).await.map(|status| status.remaining), Ok(0));
+    let refused = count(throttle, &quotas, at(180)).await.expect_err("used up");
+    assert_eq!(refused.remaining, 0);
+    let wait = refused.retry_after;
+    assert!(wait >= Duration::from_secs(3480) && wait <= Duration::from_secs(3540), "{wait:?}");
+    let set_back = count(throttle, &quotas, at(0)).await.expect_err("used up");
+    assert!(set_back.retry_after <= Duration::from_secs(3600));
+    assert!(count(throttle, &quotas, at(180).plus(wait - Duration::from_millis(1))).await.is_err());
+    assert!(count(throttle, &quotas, at(180).plus(wait)).await.is_ok());
+}
+
+pub async fn all_quotas_are_counted_or_none<S: Throttle>(throttle: &S) {
+    let quotas = [quota("project", 5), quota("address", 1)];
+    let at = |seconds| NOW.plus(Duration::from_secs(seconds));
+    assert_eq!(count(throttle, &quotas, at(0)).await.map(|status| status.limit), Ok(1));
+    for _ in 0..3 {
+        assert_eq!(count(throttle, &quotas, at(1)).await.map_err(|status| status.limit), Err(1));
+    }
+    let project = count(throttle, &quotas[..1], at(2)).await.expect("free");
+    assert_eq!(project.remaining, 3, "a refused request uses nothing");
+    assert_eq!(throttle.count(&[], at(2)).await.expect("nothing to count"), None);
+    assert!(count(throttle, &[quota("none", 0)], at(2)).await.is_err());
+}
+
+pub async fn of_many_at_once_no_more_than_the_limit_pass<S: Throttle>(throttle: Arc<S>) {
+    let tries: Vec<_> = (0..12)
+        .map(|n| {
+            let throttle = Arc::clone(&throttle);
+            // Named in either order, as callers may.
+            let mut quotas = [quota("project", 5), quota("address", 8)];
+            if n % 2 == 0 {
+                quotas.reverse();
+            }
+            tokio::spawn(async move { count(&*throttle, &quotas, NOW).await.is_ok() })
+        })
+        .collect();
+    let mut passed = 0;
+    for attempt in tries {
+        passed += usize::from(attempt.await.expect("no panic"));
+    }
+    assert_eq!(passed, 5);
 }

@@ -11,7 +11,7 @@
 //!
 //! - [`KeyWatch`] ends streams and waiting requests when their key stops being valid.
 //! - [`Proxies`] finds the client's address behind trusted proxies.
-//! - [`Throttle`] counts, in memory, quotas that need not be exact across processes.
+//! - [`Throttle`] counts quotas that are not part of a write: of one process in [`MemoryThrottle`], or in a store.
 //! - [`Keys`] and [`Projects`] are the ports to storage; [`memory::MemoryAccess`] implements them for tests, and
 //!   [`conformance`] has the tests that every implementation must pass.
 
@@ -39,4 +39,4 @@ pub use origin::{Origin, OriginError};
 pub use ports::{AddError, Keys, Projects};
 pub use proxies::Proxies;
 pub use record::{Grant, KeyId, KeyRecord, LIFETIME, Scope, mint, system_randomness};
-pub use throttle::Throttle;
+pub use throttle::{CountError, MemoryThrottle, Throttle, UseSlot, Uses, count_uses};

@@ -132,9 +132,15 @@ mod tests {
 
     use super::*;
     use crate::conformance;
+    use crate::throttle::MemoryThrottle;
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
     async fn keeps_the_promises_of_the_ports() {
         conformance::run(|| async { Arc::new(MemoryAccess::new()) }).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn keeps_the_promises_of_a_throttle() {
+        conformance::run_throttle(|| async { Arc::new(MemoryThrottle::new()) }).await;
     }
 }

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_access::{AddressRange, Throttle};
+use docent_access::{AddressRange, CountError, MemoryThrottle, Throttle};
 use docent_types::{BoxError, Clock, Ids, Quota, QuotaStatus, StoreError, Timestamp, retry_after_seconds};
 use thiserror::Error;
 
@@ -73,14 +73,22 @@ pub struct Operators {
     store: Arc<dyn OperatorStore>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
-    attempts: Arc<Throttle>,
+    attempts: Arc<dyn Throttle>,
     passwords: Passwords,
     provider: Option<Arc<ProviderSignIn>>,
 }
 
 impl Operators {
     pub fn new(store: Arc<dyn OperatorStore>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
-        Self { store, clock, ids, attempts: Arc::default(), passwords: Passwords::new(), provider: None }
+        let attempts = Arc::new(MemoryThrottle::new());
+        Self { store, clock, ids, attempts, passwords: Passwords::new(), provider: None }
+    }
+
+    /// Counts attempts here, in place of the memory of this process.
+    #[must_use]
+    pub fn with_throttle(mut self, throttle: Arc<dyn Throttle>) -> Self {
+        self.attempts = throttle;
+        self
     }
 
     /// Lets people sign in at an identity provider, too.
@@ -186,7 +194,7 @@ impl Operators {
         password: &str,
         from: IpAddr,
     ) -> Result<(SessionToken, SignedIn), SignInError> {
-        self.count_attempt(None, Some(from))?;
+        self.count_attempt(None, Some(from)).await?;
         let now = self.now();
         let link = LinkToken::parse(token).ok_or(WriteError::NoLink)?.hash();
         let target = self.store.link(&link, now).await?.ok_or(WriteError::NoLink)?.target;
@@ -232,7 +240,7 @@ impl Operators {
         from: IpAddr,
     ) -> Result<(SessionToken, SignedIn), SignInError> {
         let name = OperatorName::parse(name).ok();
-        self.count_attempt(name.as_ref(), Some(from))?;
+        self.count_attempt(name.as_ref(), Some(from)).await?;
         let known = match &name {
             Some(name) => self.store.by_name(name).await?,
             None => None,
@@ -261,7 +269,7 @@ impl Operators {
         from: IpAddr,
     ) -> Result<String, SignInError> {
         let sign_in = self.provider.as_ref().ok_or(SignInError::NoProvider)?;
-        self.count_attempt(None, Some(from))?;
+        self.count_attempt(None, Some(from)).await?;
         let request = sign_in.provider.begin().await?;
         let url = request.url.clone();
         sign_in.add_pending(request, browser, return_path, self.now());
@@ -364,7 +372,7 @@ impl Operators {
     pub async fn change_password(&self, who: &SignedIn, old: &str, new: &str) -> Result<(), SignInError> {
         let operator = &who.operator;
         self.check_has_password(operator.id).await?;
-        self.count_attempt(Some(&operator.name), None)?;
+        self.count_attempt(Some(&operator.name), None).await?;
         password::check(new, &operator.name)?;
         if !self.passwords.verify(old, operator.password()).await.map_err(SignInError::Hash)? {
             return Err(SignInError::Wrong);
@@ -428,16 +436,20 @@ impl Operators {
     }
 
     /// Counts an attempt, before any password is hashed.
-    fn count_attempt(&self, name: Option<&OperatorName>, from: Option<IpAddr>) -> Result<(), SignInError> {
+    async fn count_attempt(&self, name: Option<&OperatorName>, from: Option<IpAddr>) -> Result<(), SignInError> {
         let quota = |bucket, limit| Quota { bucket, limit, window: ATTEMPT_WINDOW };
-        let of_account = name.map(|name| quota(format!("account:{}", name.folded()), MAX_ATTEMPTS_PER_ACCOUNT));
+        let of_account = name.map(|name| quota(format!("sign-in:{}", name.folded()), MAX_ATTEMPTS_PER_ACCOUNT));
         let of_address =
-            from.map(|ip| quota(format!("address:{}", AddressRange::of_caller(ip)), MAX_ATTEMPTS_PER_ADDRESS));
+            from.map(|ip| quota(format!("sign-in-from:{}", AddressRange::of_caller(ip)), MAX_ATTEMPTS_PER_ADDRESS));
         let quotas: Vec<Quota> = of_account.into_iter().chain(of_address).collect();
-        let too_many = |status: QuotaStatus| SignInError::TooMany {
-            retry_after: Duration::from_secs(retry_after_seconds(status.retry_after)),
-        };
-        self.attempts.count(&quotas, self.now()).map(drop).map_err(too_many)
+        match self.attempts.count(&quotas, self.now()).await {
+            Ok(_) => Ok(()),
+            Err(CountError::Limited(QuotaStatus { retry_after, .. })) => {
+                let retry_after = Duration::from_secs(retry_after_seconds(retry_after));
+                Err(SignInError::TooMany { retry_after })
+            }
+            Err(CountError::Store(error)) => Err(error.into()),
+        }
     }
 }
 
