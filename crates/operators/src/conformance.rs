@@ -8,7 +8,7 @@ use docent_types::{ProjectId, Timestamp};
 use uuid::Uuid;
 
 use crate::audit::AuditEntry;
-use crate::identity::Identity;
+use crate::identity::{AuthorizationRequest, Identity, PendingSignIn, SIGN_IN_TIMEOUT};
 use crate::link::{LINK_LIFETIME, Link, LinkTarget};
 use crate::operator::{Credential, Operator, OperatorId, OperatorName, OperatorRole};
 use crate::password::PasswordHash;
@@ -40,6 +40,8 @@ where
     a_new_password_spares_one_session(&*make().await).await;
     an_identity_is_one_operator_whatever_its_name(&*make().await).await;
     of_many_first_sign_ins_of_an_identity_one_makes_the_operator(make().await).await;
+    a_sign_in_at_the_provider_is_taken_once(make().await).await;
+    the_oldest_of_too_many_sign_ins_is_removed(&*make().await).await;
     a_session_is_known_until_it_is_removed(&*make().await).await;
     audit_entries_are_read_newest_first(&*make().await).await;
     expired_sessions_are_removed(&*make().await).await;
@@ -354,6 +356,46 @@ pub async fn of_many_first_sign_ins_of_an_identity_one_makes_the_operator<S: Ope
     }
 }
 
+fn pending(state: &str, at: Timestamp) -> PendingSignIn {
+    let request = AuthorizationRequest {
+        url: format!("https://id.test/authorize?state={state}"),
+        state: state.to_owned(),
+        nonce: "a nonce".to_owned(),
+        verifier: "a verifier".to_owned(),
+    };
+    PendingSignIn::begin(request, "browser", "/home", at)
+}
+
+pub async fn a_sign_in_at_the_provider_is_taken_once<S: OperatorStore>(store: Arc<S>) {
+    let (one, other) = (pending("one", NOW), pending("other", NOW));
+    for begun in [&one, &other] {
+        store.add_pending(begun.clone(), 10).await.expect("is added");
+    }
+    let tries: Vec<_> = (0..8)
+        .map(|_| {
+            let (store, hash) = (Arc::clone(&store), one.hash());
+            tokio::spawn(async move { store.take_pending(&hash).await.expect("the store answers") })
+        })
+        .collect();
+    let mut taken = Vec::new();
+    for attempt in tries {
+        taken.extend(attempt.await.expect("no panic"));
+    }
+    assert_eq!(taken, [one]);
+    assert_eq!(store.take_pending(&pending("never", NOW).hash()).await.expect("the store answers"), None);
+    assert_eq!(store.take_pending(&other.hash()).await.expect("the store answers"), Some(other));
+}
+
+pub async fn the_oldest_of_too_many_sign_ins_is_removed<S: OperatorStore>(store: &S) {
+    for (state, minute) in [("b", 1), ("a", 0), ("c", 2), ("d", 3)] {
+        store.add_pending(pending(state, NOW.plus(minute * MINUTE)), 3).await.expect("is added");
+    }
+    for (state, stored) in [("a", false), ("b", true), ("c", true), ("d", true)] {
+        let taken = store.take_pending(&pending(state, NOW).hash()).await.expect("the store answers");
+        assert_eq!(taken.is_some(), stored, "{state}");
+    }
+}
+
 pub async fn a_session_is_known_until_it_is_removed<S: OperatorStore>(store: &S) {
     let ann = join(store, sample_operator("Ann", OperatorRole::Owner), 1).await;
     let bob = join(store, sample_operator("Bob", OperatorRole::Owner), 2).await;
@@ -415,15 +457,18 @@ pub async fn expired_sessions_are_removed<S: OperatorStore>(store: &S) {
         store.add_link(Link { expires_at: NOW.plus(MINUTE), ..invitation(seed) }).await.expect("is added");
         store.audit(entry("old", NOW.minus(2 * MINUTE))).await.expect("is added");
     }
+    store.add_pending(pending("over", NOW.plus(MINUTE).minus(SIGN_IN_TIMEOUT)), 10).await.expect("is added");
+    store.add_pending(pending("goes on", NOW), 10).await.expect("is added");
     store.add_link(invitation(1)).await.expect("is added");
     store.audit(entry("new", NOW.minus(MINUTE))).await.expect("is added");
     let forget = async |now, limit| store.forget_expired(now, NOW.minus(MINUTE), limit).await.expect("forgets");
     assert_eq!(forget(NOW, 2).await, 2, "entries");
-    assert_eq!(forget(NOW.plus(MINUTE), 2).await, 5, "two sessions, two links, the third entry");
+    assert_eq!(forget(NOW.plus(MINUTE), 2).await, 6, "two sessions, two links, a sign-in, the third entry");
     assert_eq!(forget(NOW.plus(MINUTE), 2).await, 2);
     assert_eq!(forget(NOW.plus(MINUTE), 2).await, 0);
     assert!(is_open(store, 1).await && !is_open(store, 4).await);
     assert_eq!(store.links(NOW).await.expect("the store answers"), [invitation(1)]);
+    assert!(store.take_pending(&pending("goes on", NOW).hash()).await.expect("the store answers").is_some());
     let left = store.audited(None, 10).await.expect("the store answers");
     assert_eq!(left.iter().map(|(_, entry)| entry.action.as_str()).collect::<Vec<_>>(), ["new"]);
     store.audit(entry("newer", NOW)).await.expect("is added");

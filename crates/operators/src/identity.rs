@@ -1,22 +1,21 @@
 //! Signing in at an identity provider: the port to the provider, and the roles of its groups.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use docent_types::{BoxError, Timestamp};
-use parking_lot::Mutex;
-use sha2::{Digest, Sha256};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::operator::OperatorRole;
+use crate::token::TokenHash;
 
 /// Maximum time between leaving for the provider and coming back.
-const SIGN_IN_TIMEOUT: Duration = Duration::from_secs(10 * 60);
+pub(crate) const SIGN_IN_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 /// Maximum number of sign-ins that wait for their browsers to return. Beyond that, a new one replaces the oldest.
-const MAX_PENDING_SIGN_INS: usize = 1000;
+pub(crate) const MAX_PENDING_SIGN_INS: usize = 1000;
 
 /// A person's identity at an identity provider. A name or an e-mail address may pass from one person to another there;
 /// an identity does not.
@@ -59,7 +58,7 @@ impl GroupRoles {
 }
 
 /// A sign-in request to the provider, with the secrets that are checked when the browser returns.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuthorizationRequest {
     /// The address that the browser is sent to.
     pub url: String,
@@ -120,47 +119,39 @@ pub trait IdentityProvider: Send + Sync + fmt::Debug + 'static {
     async fn identify(&self, code: String, request: &AuthorizationRequest) -> Result<IdentityClaims, IdentityError>;
 }
 
-/// The identity provider of a server, and the sign-ins in progress there.
+/// The identity provider of a server, and what its groups may do.
 #[derive(Debug)]
 pub(crate) struct ProviderSignIn {
     pub(crate) provider: Arc<dyn IdentityProvider>,
     pub(crate) roles: GroupRoles,
-    pending: Mutex<VecDeque<PendingSignIn>>,
 }
 
-/// A sign-in whose browser was sent to the provider.
-#[derive(Debug)]
-pub(crate) struct PendingSignIn {
-    pub(crate) request: AuthorizationRequest,
-    /// The hash of the browser's cookie.
+/// A sign-in whose browser was sent to the provider, with the secrets that are checked when it returns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingSignIn {
+    pub request: AuthorizationRequest,
+    /// The SHA-256 of the browser's cookie.
     browser: [u8; 32],
     /// The path to go to afterwards.
-    pub(crate) return_path: String,
-    began_at: Timestamp,
+    pub return_path: String,
+    pub expires_at: Timestamp,
 }
 
-impl ProviderSignIn {
-    pub(crate) fn new(provider: Arc<dyn IdentityProvider>, roles: GroupRoles) -> Self {
-        Self { provider, roles, pending: Mutex::default() }
+impl PendingSignIn {
+    /// `browser` is a secret of the browser that is sent.
+    pub fn begin(request: AuthorizationRequest, browser: &str, return_path: &str, now: Timestamp) -> Self {
+        let browser = *TokenHash::of(browser).as_bytes();
+        Self { request, browser, return_path: return_path.to_owned(), expires_at: now.plus(SIGN_IN_TIMEOUT) }
     }
 
-    pub(crate) fn add_pending(&self, request: AuthorizationRequest, browser: &str, return_path: &str, now: Timestamp) {
-        let mut pending = self.pending.lock();
-        if pending.len() == MAX_PENDING_SIGN_INS {
-            pending.pop_front();
-        }
-        let browser = Sha256::digest(browser).into();
-        pending.push_back(PendingSignIn { request, browser, return_path: return_path.to_owned(), began_at: now });
+    /// The hash by which the sign-in is found when the browser returns.
+    pub fn hash(&self) -> TokenHash {
+        TokenHash::of(&self.request.state)
     }
 
-    /// Removes and returns the sign-in with this state. `None` if there is none, the browser is another one, or it took
-    /// too long.
-    pub(crate) fn take_pending(&self, state: &str, browser: &str, now: Timestamp) -> Option<PendingSignIn> {
-        let mut pending = self.pending.lock();
-        let at = pending.iter().position(|one| one.request.state == state)?;
-        let found = pending.remove(at)?;
-        let browser: [u8; 32] = Sha256::digest(browser).into();
-        (found.browser == browser && now.since(found.began_at) <= SIGN_IN_TIMEOUT).then_some(found)
+    /// Whether this browser was sent, and returned in time.
+    pub(crate) fn is_of(&self, browser: &str, now: Timestamp) -> bool {
+        self.browser == *TokenHash::of(browser).as_bytes() && now <= self.expires_at
     }
 }
 

@@ -26,6 +26,7 @@ mod token;
 pub use audit::{AUDIT_KEPT, AuditEntry};
 pub use identity::{
     AuthorizationRequest, AuthorizationResponse, GroupRoles, Identity, IdentityClaims, IdentityError, IdentityProvider,
+    PendingSignIn,
 };
 pub use link::{LINK_LIFETIME, Link, LinkTarget};
 pub use operator::{Credential, NameError, Operator, OperatorId, OperatorName, OperatorRole};

@@ -5,7 +5,7 @@ use docent_types::{StoreError, Timestamp};
 use parking_lot::Mutex;
 
 use crate::audit::AuditEntry;
-use crate::identity::Identity;
+use crate::identity::{Identity, PendingSignIn};
 use crate::link::{Link, LinkTarget};
 use crate::operator::{Credential, Operator, OperatorId, OperatorName, OperatorRole};
 use crate::ports::{LinkUse, OperatorChange, OperatorStore, Redemption, WriteError};
@@ -23,6 +23,7 @@ struct State {
     operators: Vec<Operator>,
     links: Vec<Link>,
     sessions: Vec<OperatorSession>,
+    pending: Vec<PendingSignIn>,
     audit: Vec<(u64, AuditEntry)>,
     audited: u64,
 }
@@ -186,6 +187,19 @@ impl OperatorStore for MemoryOperators {
         Ok(operator)
     }
 
+    async fn add_pending(&self, pending: PendingSignIn, keep: usize) -> Result<(), StoreError> {
+        let mut state = self.state.lock();
+        state.pending.push(pending);
+        state.pending.sort_by_key(|pending| pending.expires_at);
+        let surplus = state.pending.len().saturating_sub(keep);
+        state.pending.drain(..surplus);
+        Ok(())
+    }
+
+    async fn take_pending(&self, hash: &TokenHash) -> Result<Option<PendingSignIn>, StoreError> {
+        Ok(self.state.lock().pending.extract_if(.., |pending| pending.hash() == *hash).next())
+    }
+
     async fn add_session(&self, session: OperatorSession) -> Result<(), WriteError> {
         let mut state = self.state.lock();
         state.operator_mut(session.operator)?.last_seen_at = Some(session.seen_at);
@@ -249,8 +263,9 @@ impl OperatorStore for MemoryOperators {
         let mut state = self.state.lock();
         let sessions = state.sessions.extract_if(.., |session| session.expires_at <= now).take(limit).count();
         let links = state.links.extract_if(.., |link| link.expires_at <= now).take(limit).count();
+        let pending = state.pending.extract_if(.., |pending| pending.expires_at <= now).take(limit).count();
         let entries = state.audit.extract_if(.., |(_, entry)| entry.at < audited_before).take(limit).count();
-        Ok(sessions + links + entries)
+        Ok(sessions + links + pending + entries)
     }
 }
 

@@ -13,7 +13,8 @@ use thiserror::Error;
 
 use crate::audit::{AUDIT_KEPT, AuditEntry};
 use crate::identity::{
-    AuthorizationResponse, GroupRoles, IdentityClaims, IdentityError, IdentityProvider, ProviderSignIn,
+    AuthorizationResponse, GroupRoles, IdentityClaims, IdentityError, IdentityProvider, MAX_PENDING_SIGN_INS,
+    PendingSignIn, ProviderSignIn,
 };
 use crate::link::{LINK_LIFETIME, Link, LinkTarget};
 use crate::operator::{Credential, Operator, OperatorId, OperatorName, OperatorRole};
@@ -94,7 +95,7 @@ impl Operators {
     /// Lets people sign in at an identity provider, too.
     #[must_use]
     pub fn with_provider(mut self, provider: Arc<dyn IdentityProvider>, roles: GroupRoles) -> Self {
-        self.provider = Some(Arc::new(ProviderSignIn::new(provider, roles)));
+        self.provider = Some(Arc::new(ProviderSignIn { provider, roles }));
         self
     }
 
@@ -272,7 +273,8 @@ impl Operators {
         self.count_attempt(None, Some(from)).await?;
         let request = sign_in.provider.begin().await?;
         let url = request.url.clone();
-        sign_in.add_pending(request, browser, return_path, self.now());
+        let pending = PendingSignIn::begin(request, browser, return_path, self.now());
+        self.store.add_pending(pending, MAX_PENDING_SIGN_INS).await?;
         Ok(url)
     }
 
@@ -286,7 +288,8 @@ impl Operators {
     ) -> Result<(SessionToken, SignedIn, String), SignInError> {
         let sign_in = self.provider.as_ref().ok_or(SignInError::NoProvider)?;
         let now = self.now();
-        let pending = sign_in.take_pending(&response.state, browser, now).ok_or(SignInError::Stale)?;
+        let pending = self.store.take_pending(&TokenHash::of(&response.state)).await?;
+        let pending = pending.filter(|pending| pending.is_of(browser, now)).ok_or(SignInError::Stale)?;
         let provider = &sign_in.provider;
         if response.issuer.is_some_and(|issuer| issuer != provider.issuer()) {
             return Err(IdentityError::Unproven("the browser returned from another issuer".into()).into());
@@ -409,7 +412,7 @@ impl Operators {
         self.store.audited(before, limit).await
     }
 
-    /// Deletes expired sessions and links, and audit entries that are more than a year old. Returns the number of
+    /// Deletes expired sessions, links and sign-ins at the provider, and audit entries that are more than a year old. Returns the number of
     /// deleted rows; 0 means that there are no more.
     pub async fn forget_expired(&self) -> Result<usize, StoreError> {
         let now = self.now();

@@ -7,7 +7,7 @@ use docent_types::{StoreError, Timestamp};
 use thiserror::Error;
 
 use crate::audit::AuditEntry;
-use crate::identity::Identity;
+use crate::identity::{Identity, PendingSignIn};
 use crate::link::Link;
 use crate::operator::{Operator, OperatorId, OperatorName, OperatorRole};
 use crate::password::PasswordHash;
@@ -68,7 +68,8 @@ pub enum WriteError {
 }
 
 /// Storage of operators, their links and sessions, and the audit list. Each call is atomic. Writes return when they
-/// would survive a loss of power, with the exception of [`touch_session`](Self::touch_session).
+/// would survive a loss of power, with the exception of [`touch_session`](Self::touch_session) and
+/// [`add_pending`](Self::add_pending).
 #[async_trait]
 pub trait OperatorStore: Send + Sync + fmt::Debug + 'static {
     /// All operators, oldest first.
@@ -110,6 +111,13 @@ pub trait OperatorStore: Send + Sync + fmt::Debug + 'static {
     /// Returns the stored operator.
     async fn sign_in_by_identity(&self, operator: Operator, session: OperatorSession) -> Result<Operator, WriteError>;
 
+    /// Stores a sign-in that goes on at the identity provider. At most `keep` are stored: beyond that, those that expire
+    /// first are removed. Does not wait for the disk.
+    async fn add_pending(&self, pending: PendingSignIn, keep: usize) -> Result<(), StoreError>;
+
+    /// Removes and returns a sign-in that was sent to the identity provider, expired or not. Only one caller gets it.
+    async fn take_pending(&self, hash: &TokenHash) -> Result<Option<PendingSignIn>, StoreError>;
+
     /// Begins a session of an operator, and stores when the operator was last seen.
     async fn add_session(&self, session: OperatorSession) -> Result<(), WriteError>;
 
@@ -136,7 +144,7 @@ pub trait OperatorStore: Send + Sync + fmt::Debug + 'static {
     /// ones.
     async fn audited(&self, before: Option<u64>, limit: usize) -> Result<Vec<(u64, AuditEntry)>, StoreError>;
 
-    /// Deletes sessions and links that have expired at `now`, and audit entries from before `audited_before`: at most
+    /// Deletes sessions, links and sign-ins at the provider that have expired at `now`, and audit entries from before `audited_before`: at most
     /// `limit` of each. Returns the number of deleted rows.
     async fn forget_expired(
         &self,

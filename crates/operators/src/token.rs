@@ -22,6 +22,11 @@ impl TokenHash {
         &self.0
     }
 
+    /// The hash of a secret.
+    pub(crate) fn of(secret: &str) -> Self {
+        Self(Sha256::digest(secret.as_bytes()).into())
+    }
+
     /// Parses the 64 digits that [`Display`](fmt::Display) writes.
     pub fn parse(text: &str) -> Option<Self> {
         let mut bytes = [0; 32];
@@ -72,7 +77,7 @@ macro_rules! token {
             }
 
             pub fn hash(&self) -> TokenHash {
-                TokenHash(Sha256::digest(self.0.as_bytes()).into())
+                TokenHash::of(&self.0)
             }
         }
 

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use docent_operators::{
     AuditEntry, Credential, Identity, Link, LinkTarget, LinkUse, Operator, OperatorChange, OperatorId, OperatorName,
-    OperatorRole, OperatorSession, OperatorStore, PasswordHash, Redemption, TokenHash, WriteError,
+    OperatorRole, OperatorSession, OperatorStore, PasswordHash, PendingSignIn, Redemption, TokenHash, WriteError,
 };
 use docent_types::{BoxError, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql};
@@ -192,6 +192,35 @@ impl OperatorStore for SqliteStore {
         .await
     }
 
+    async fn add_pending(&self, pending: PendingSignIn, keep: usize) -> Result<(), StoreError> {
+        self.write_in_order("begin the sign-in", move |connection| {
+            connection
+                .prepare_cached("INSERT INTO operator_sign_ins (hash, expires_at, body) VALUES (?1, ?2, ?3)")?
+                .execute((pending.hash().as_bytes(), pending.expires_at.millis(), serde_json::to_string(&pending)?))?;
+            connection
+                .prepare_cached(
+                    "DELETE FROM operator_sign_ins WHERE hash IN (
+                         SELECT hash FROM operator_sign_ins ORDER BY expires_at DESC LIMIT -1 OFFSET ?1
+                     )",
+                )?
+                .execute([keep])?;
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+    }
+
+    async fn take_pending(&self, hash: &TokenHash) -> Result<Option<PendingSignIn>, StoreError> {
+        let hash = *hash;
+        self.write("take up the sign-in", move |connection| {
+            let body: Option<String> = connection
+                .prepare_cached("DELETE FROM operator_sign_ins WHERE hash = ?1 RETURNING body")?
+                .query_row([hash.as_bytes()], |row| row.get(0))
+                .optional()?;
+            Ok::<_, Abort<StoreError>>(body.map(|body| serde_json::from_str(&body)).transpose()?)
+        })
+        .await
+    }
+
     async fn add_session(&self, session: OperatorSession) -> Result<(), WriteError> {
         self.write("begin the session", move |connection| {
             require(connection, session.operator)?;
@@ -295,6 +324,7 @@ impl OperatorStore for SqliteStore {
             for (table, condition, before) in [
                 ("operator_sessions", "expires_at <= ?1", now),
                 ("operator_links", "expires_at <= ?1", now),
+                ("operator_sign_ins", "expires_at <= ?1", now),
                 ("audit", "at < ?1", audited_before),
             ] {
                 let delete = format!(

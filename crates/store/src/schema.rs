@@ -32,6 +32,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/18.sql"),
     include_str!("schema/19.sql"),
     include_str!("schema/20.sql"),
+    include_str!("schema/21.sql"),
 ];
 
 /// The script behind which the names of operators are folded anew.
