@@ -81,7 +81,7 @@ impl QuestionFilter {
     }
 
     /// Whether the question meets all conditions except the text.
-    fn admits(&self, facts: &QuestionFacts<'_>) -> bool {
+    pub fn admits(&self, facts: &QuestionFacts<'_>) -> bool {
         let is = |wanted: &Option<String>, is: Option<&str>| wanted.as_deref().is_none_or(|wanted| Some(wanted) == is);
         self.outcome.is_none_or(|outcome| match outcome {
             QuestionOutcome::Answered => facts.answered,

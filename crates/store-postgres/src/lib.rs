@@ -1,4 +1,5 @@
-//! Storage on PostgreSQL, for any number of processes ("nodes") on one database: the ports of `docent-jobs`.
+//! Storage on PostgreSQL, for any number of processes ("nodes") on one database: the ports of `docent-jobs`,
+//! `docent-access`, `docent-operators`, `docent-assistant` and `docent-forge`.
 //!
 //! - **One task a write.** Each transaction runs to its end in a task that the store owns, so a caller that goes away
 //!   cancels nothing (`transaction.rs`). A connection that did not end its transaction never returns to the pool.
@@ -22,16 +23,28 @@ mod feed;
 mod job_search;
 mod jobs;
 mod journal;
+mod keys;
 mod marks;
+mod operators;
 mod outbox;
 mod params;
 mod postgres;
+mod project_data;
+mod projects;
 mod prune;
+mod pulls;
+mod questions;
 mod queue;
 mod removed_projects;
 mod rows;
 mod schema;
+mod searches;
 mod shared;
+mod sizes;
+mod spends;
+mod text;
+mod threads;
+mod throttle;
 mod tls;
 mod transaction;
 mod write_guards;
@@ -43,3 +56,4 @@ pub use clock::DatabaseClock;
 pub use error::OpenError;
 pub use postgres::PostgresStore;
 pub use shared::CommitPromise;
+pub use sizes::{ServerFacts, Sizes};

@@ -5,7 +5,9 @@
 //! and idempotency keys are deleted.
 
 use docent_jobs::state;
-use docent_types::{AgentJob, BoxError, Domain, JobId, Project, ProjectId, ProjectUid, StoreError, Timestamp};
+use docent_types::{
+    AgentJob, BoxError, Clock as _, Domain, JobId, Project, ProjectId, ProjectUid, StoreError, Timestamp,
+};
 use uuid::Uuid;
 
 use crate::params::params;
@@ -16,7 +18,8 @@ use crate::transaction::Transaction;
 /// Jobs renamed by one statement.
 const BATCH: i64 = 500;
 
-const NOT_STOPPED: &str = "SELECT job FROM queue WHERE is_leased AND project = $1";
+/// A lease that ran out is that of a dead node.
+const NOT_STOPPED: &str = "SELECT job FROM queue WHERE is_leased AND project = $1 AND lease_until > $2";
 const ACTIVE: &str = "SELECT id FROM jobs WHERE project = $1 AND status = 0 ORDER BY id";
 const NEXT: &str = "SELECT id, job FROM jobs WHERE project = $1 ORDER BY id LIMIT $2 FOR UPDATE";
 const RENAME: &str = "UPDATE jobs SET project = $1, job = renamed.job FROM unnest($2, $3) AS renamed (id, job)
@@ -30,8 +33,9 @@ const FORGET_ANSWERS: &str = "DELETE FROM answers WHERE substr(scope, strpos(sco
 impl PostgresStore {
     /// The jobs of a removed project whose workers have not said that they stopped.
     pub async fn jobs_not_stopped(&self, project: ProjectUid) -> Result<Vec<JobId>, StoreError> {
+        let now = self.clock().now().millis();
         self.read("look for jobs that have not stopped", move |transaction| async move {
-            let found = transaction.query(NOT_STOPPED, params![project.to_string()]).await?;
+            let found = transaction.query(NOT_STOPPED, params![project.to_string(), now]).await?;
             Ok(found.iter().map(|record| JobId::new(record.get(0))).collect())
         })
         .await

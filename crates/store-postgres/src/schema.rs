@@ -24,6 +24,10 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("schema/1-commits.sql"), is_breaking: true },
     step(include_str!("schema/2-jobs.sql")),
     step(include_str!("schema/3-outbox.sql")),
+    step(include_str!("schema/4-access.sql")),
+    step(include_str!("schema/5-operators.sql")),
+    step(include_str!("schema/6-assistant.sql")),
+    step(include_str!("schema/7-forge.sql")),
 ];
 
 /// Held while the tables are looked at and changed: "Docn".

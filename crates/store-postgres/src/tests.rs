@@ -5,4 +5,5 @@ mod cluster;
 mod doubt;
 mod known;
 mod nodes;
+mod ports;
 mod proxy;

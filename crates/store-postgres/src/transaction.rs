@@ -80,6 +80,11 @@ impl Transaction {
         Ok(self.query(sql, params).await?.into_iter().next())
     }
 
+    /// The first row of an answer that has one.
+    pub(crate) async fn query_one(&self, sql: &str, params: &[Param<'_>]) -> Result<Record, BoxError> {
+        self.query_opt(sql, params).await?.ok_or_else(|| "the database answered without a row".into())
+    }
+
     /// Waits for the lock of this name, and holds it until the transaction ends. `kind` says what it is about.
     pub(crate) async fn lock(&self, kind: &str, name: &str) -> Result<(), BoxError> {
         self.query("SELECT pg_advisory_xact_lock($1)", params![hash(&[kind, name])]).await.map(drop)
