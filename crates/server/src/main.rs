@@ -23,7 +23,7 @@ use tracing::info;
 
 use crate::cli::{Cli, Command};
 use crate::commands::{ask, backup, demo, doctor, index, keys, operators, projects, restore, run, search};
-use crate::config::{Config, Overrides};
+use crate::config::{Config, Overrides, StoreConfig};
 use crate::failure::Failure;
 use crate::logging::Logger;
 use crate::serve::RunningServer;
@@ -91,7 +91,9 @@ async fn run(cli: &Cli) -> Result<(), Failure> {
     let overrides = Overrides { listen, data: cli.global.data.clone() };
     let config = Config::load(cli.global.config.as_deref(), std::env::vars_os(), overrides)?;
     let json = cli.global.json;
-    let missing = if cli.command.makes_data_folder() { None } else { data_folder::require(&config).err() };
+    // With PostgreSQL the data folder holds caches only.
+    let needs_folder = matches!(config.store, StoreConfig::Sqlite) && !cli.command.makes_data_folder();
+    let missing = if needs_folder { data_folder::require(&config).err() } else { None };
     match (&cli.command, missing) {
         (Command::Doctor, missing) => doctor::run(config, missing, json).await,
         (_, Some(missing)) => Err(missing.into()),
@@ -112,12 +114,12 @@ async fn carry_out(command: &Command, cli: &Cli, config: Config, json: bool) -> 
             greet_the_first(&running, json).await?;
             running.until_shutdown().await
         }
-        Command::Project(command) => projects::run(&App::open(config)?, command, json).await,
-        Command::Key(command) => keys::run(&App::open(config)?, command, json).await,
-        Command::Operator(command) => operators::run(&App::open(config)?, command, json).await,
-        Command::Index(args) => index::run(&App::open(config)?, args, json).await,
-        Command::Ask(args) => ask::run(&App::open(config)?, args, json).await,
-        Command::Search(args) => search::run(&App::open(config)?, args, json).await,
+        Command::Project(command) => projects::run(&App::open(config).await?, command, json).await,
+        Command::Key(command) => keys::run(&App::open(config).await?, command, json).await,
+        Command::Operator(command) => operators::run(&App::open(config).await?, command, json).await,
+        Command::Index(args) => index::run(&App::open(config).await?, args, json).await,
+        Command::Ask(args) => ask::run(&App::open(config).await?, args, json).await,
+        Command::Search(args) => search::run(&App::open(config).await?, args, json).await,
         Command::Run(args) => run::run(args, config, json).await,
         Command::Backup(args) => backup::run(args, &config, json).await,
         Command::Restore(args) => restore::run(args, &config, json).await,

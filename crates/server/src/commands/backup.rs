@@ -7,13 +7,19 @@ use serde_json::json;
 
 use crate::cli::BackupArgs;
 use crate::commands::quantity::bytes;
-use crate::config::Config;
+use crate::config::{Config, StoreConfig};
 use crate::data_folder::owner_of;
 use crate::failure::Failure;
 use crate::output;
 use crate::wiring::storage::open_sqlite;
 
 pub(crate) async fn run(args: &BackupArgs, config: &Config, json: bool) -> Result<(), Failure> {
+    if let StoreConfig::Postgres(postgres) = &config.store {
+        return Err(Failure::plain(format!(
+            "the data is in {postgres}, and PostgreSQL's own programs copy it: `pg_dump --format=custom --file={} {postgres}`",
+            args.file.display()
+        )));
+    }
     if let Some(owner) = owner_of(&args.file, &config.data) {
         return Err(Failure::plain(format!(
             "{} lies among the files of the data folder {}, which a backup must not touch; choose a file outside of it",

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::cli::RestoreArgs;
 use crate::commands::quantity::{bytes, counted};
-use crate::config::Config;
+use crate::config::{Config, StoreConfig};
 use crate::data_folder::{ServeLock, database};
 use crate::failure::Failure;
 use crate::output;
@@ -18,6 +18,13 @@ use crate::wiring::privacy;
 use crate::wiring::storage::open_sqlite;
 
 pub(crate) async fn run(args: &RestoreArgs, config: &Config, json: bool) -> Result<(), Failure> {
+    if let StoreConfig::Postgres(postgres) = &config.store {
+        return Err(Failure::plain(format!(
+            "the data is in {postgres}, and PostgreSQL's own programs restore it: stop all servers on it, then run \
+             `pg_restore --clean --if-exists --dbname={postgres} {}`",
+            args.file.display()
+        )));
+    }
     let (data, database) = (&config.data, database(&config.data));
     let began = Instant::now();
     // Where a server runs, nothing is looked at; where there is no data folder, none is made for a file that is no backup.

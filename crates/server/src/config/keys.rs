@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
+use std::num::{NonZeroU16, NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -22,6 +22,7 @@ use super::names::{self, Names, RunsOn};
 use super::openid::OpenIdKeys;
 use super::proxies;
 use super::search::SearchKeys;
+use super::store::StoreConfig;
 use super::{AgentConfig, AssistantConfig, Config, ConfigError, GitConfig, GithubApp, ModelConfig, Overrides, SshKey};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -35,6 +36,9 @@ pub(super) struct Keys {
     public_url: Option<String>,
     data: PathBuf,
     store: String,
+    store_password_env: Option<String>,
+    store_password_file: Option<PathBuf>,
+    store_connections: NonZeroU16,
     currency: String,
     models: BTreeMap<String, ModelKeys>,
     agent: AgentKeys,
@@ -59,6 +63,9 @@ impl Default for Keys {
             public_url: None,
             data: PathBuf::from("./docent-data"),
             store: "sqlite".to_owned(),
+            store_password_env: None,
+            store_password_file: None,
+            store_connections: NonZeroU16::new(16).unwrap_or(NonZeroU16::MIN),
             currency: "USD".to_owned(),
             models: BTreeMap::new(),
             agent: AgentKeys::default(),
@@ -200,13 +207,6 @@ impl Default for LimitsConfig {
 impl Keys {
     /// Validates the keys together.
     pub(super) fn validate(mut self, overrides: Overrides) -> Result<Config, ConfigError> {
-        if self.store != "sqlite" {
-            let scheme = self.store.split_once("://").map_or(self.store.as_str(), |(scheme, _)| scheme);
-            return Err(ConfigError::wrong(
-                "store",
-                format!("this build keeps its data in SQLite only, not in {scheme}"),
-            ));
-        }
         let mut models: BTreeMap<String, ModelConfig> = BTreeMap::new();
         for (name, keys) in self.models {
             let model = keys.validate().map_err(|why| why.below(&format!("models.{name}")))?;
@@ -226,6 +226,12 @@ impl Keys {
             public_url: self.public_url.as_deref().map(public_url).transpose()?,
             data: overrides.data.unwrap_or_else(|| self.data.clone()),
             configured_data: self.data,
+            store: StoreConfig::validate(
+                self.store,
+                self.store_password_env,
+                self.store_password_file,
+                self.store_connections,
+            )?,
             rerun: None,
             prices: prices(self.currency, &models, &offered),
             models,

@@ -16,6 +16,7 @@ mod openid;
 mod proxies;
 mod search;
 mod sources;
+mod store;
 pub(crate) mod variable;
 
 #[cfg(test)]
@@ -35,6 +36,7 @@ pub(crate) use model::{Endpoint, ModelConfig, OpenAiQuirks};
 pub(crate) use names::RunsOn;
 pub(crate) use openid::OpenIdSignIn;
 pub(crate) use search::{EmbeddingsConfig, SearchConfig};
+pub(crate) use store::{PostgresConfig, StoreConfig};
 
 /// The complete, validated configuration.
 #[derive(Debug, Clone)]
@@ -45,6 +47,7 @@ pub(crate) struct Config {
     pub(crate) data: PathBuf,
     /// The data folder without the command line's `--data`.
     pub(crate) configured_data: PathBuf,
+    pub(crate) store: StoreConfig,
     /// The command line of `docent run`, to be given again with more allowed.
     pub(crate) rerun: Option<String>,
     /// The configured models, by the names that requests give.
@@ -91,6 +94,7 @@ impl Config {
         models
             .chain(embedder.map(|key| ("search.api_key_env".to_owned(), key)))
             .chain(hooks)
+            .chain(self.store.password().map(|password| ("store_password".to_owned(), password)))
             .chain(sign_in.map(|secret| ("openid.client_secret".to_owned(), secret)))
     }
 }

@@ -19,11 +19,13 @@ const OPUS: &str = "[models.opus]\nprovider = \"openai\"\nmodel = \"m\"\nbase_ur
 const FAST: &str = "[models.fast]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
 
 /// Every key, with a value that is valid together with the others.
-const KEYS: [(&str, &str); 63] = [
+const KEYS: [(&str, &str); 65] = [
     ("listen", "127.0.0.1:9"),
     ("public_url", "https://docs.example.com"),
     ("data", "./elsewhere"),
-    ("store", "sqlite"),
+    ("store", "postgres://docent@db.example.com/docent"),
+    ("store_password_env", "K"),
+    ("store_connections", "8"),
     ("currency", "EUR"),
     ("models.sonnet.input_price", "3"),
     ("models.sonnet.cached_input_price", "0.25"),
@@ -210,9 +212,9 @@ fn mistakes_are_named() {
             "DOCENT_LIMITS__AGENT_JOBS_PER_HOUR: expected a whole number from 0 to 4294967295, not the number `-1`",
         ),
         (
-            "store = \"postgres://user:secret@host/db\"".into(),
+            "store = \"mysql://user:secret@host/db\"".into(),
             &[],
-            "`store`: this build keeps its data in SQLite only, not in postgres",
+            "`store`: is neither `sqlite` nor the address of a PostgreSQL database",
         ),
         ("[agent]\nmodel = \"gpt\"".into(), &[], "`agent.model`: there is no model `gpt`; known: `opus`, `sonnet`"),
         ("[forges]\ntoken_env = [\"ghp-s3cret\"]".into(), &[], "`forges.token_env`: has what is no name of a variable"),

@@ -72,7 +72,7 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
              reach this server at"
         );
     }
-    let app = Arc::new(App::open(config)?);
+    let app = Arc::new(App::open(config).await?);
     let lock = ServeLock::take(&app.config.data).await?;
     for exposed in &app.exposed {
         warn!("{exposed}");
@@ -90,9 +90,11 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
     let (workers, per_project) = (app.config.agent.workers, app.config.agent.at_once_per_project);
     let engine_config = EngineConfig { workers, per_project, ..EngineConfig::new(holder) };
     let engine = Engine::new(app.jobs.clone(), Arc::new(app.author(&url)), engine_config);
-    let orphans = engine.take_over().await?;
-    if orphans > 0 {
-        info!(jobs = orphans, "taking up the jobs of a server that stopped in the middle");
+    if !app.is_shared() {
+        let orphans = engine.take_over().await?;
+        if orphans > 0 {
+            info!(jobs = orphans, "taking up the jobs of a server that stopped in the middle");
+        }
     }
     let engine = tokio::spawn(engine.run(drain.clone()));
     let house = Router::new(&app, operators, address, drain.clone(), hooks.clone());

@@ -180,6 +180,7 @@ impl Operations for ServerOperations {
             ("listen", config.listen.to_string()),
             ("public_url", config.public_url.clone().unwrap_or_else(|| "not given".to_owned())),
             ("data", config.data.display().to_string()),
+            ("store", config.store.to_string()),
             ("agent.model", config.agent.model.clone()),
             ("agent.workers", config.agent.workers.to_string()),
             ("agent.jobs_at_once_per_project", config.agent.at_once_per_project.to_string()),

@@ -14,7 +14,7 @@ use docent_llm::Description;
 use docent_operators::{LinkToken, OperatorRole, Operators};
 use docent_quarantine::Quarantine;
 use docent_search::{Embedder, Indexes};
-use docent_types::{Clock, Ids, Project, ProjectId, RandomIds, SystemClock, Timestamp};
+use docent_types::{Clock, Ids, Project, ProjectId, RandomIds, Timestamp};
 use docent_workspace::Mirrors;
 
 use crate::config::Config;
@@ -28,7 +28,7 @@ use crate::wiring::missing_docs::MissingDocs;
 use crate::wiring::models::Models;
 use crate::wiring::privacy::{self, ReadableByOthers};
 use crate::wiring::sites::Sites;
-use crate::wiring::storage::{Storage, open_sqlite};
+use crate::wiring::storage::{self, Storage, StoreKind};
 
 /// How long the jobs of a removed project may take to stop, and how often they are looked at meanwhile.
 const STOPPING: Duration = Duration::from_secs(30);
@@ -60,10 +60,10 @@ pub(crate) struct App {
 
 impl App {
     /// Opens the store and constructs the services. Creates the data folder if it is missing.
-    pub(crate) fn open(config: Config) -> Result<Self, Failure> {
+    pub(crate) async fn open(config: Config) -> Result<Self, Failure> {
         let exposed = privacy::secure(&config.data)?;
-        let store: Arc<dyn Storage> = Arc::new(open_sqlite(&config.data)?);
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let store = storage::open(&config).await?;
+        let clock = store.clock();
         // Before anything is read that may have ended a process before.
         let quarantine = config.data.join("quarantine");
         let quarantine = Quarantine::open(&quarantine, Arc::clone(&clock))
@@ -94,11 +94,14 @@ impl App {
             .with_budget(budget, config.assistant.price);
         let credentials = RepositoryCredentials { forges: forges.clone(), git: config.git.clone() };
         let repositories = Repositories::new(Mirrors::new(config.data.join("mirrors")), credentials.token_of());
+        let throttle = Arc::clone(&store).throttle();
         Ok(Self {
             jobs: Jobs::new(Arc::clone(&store) as _, Arc::clone(&clock), Arc::clone(&ids), limits),
             access: Access::new(Arc::clone(&store) as _, Arc::clone(&store) as _, Arc::clone(&clock))
-                .with_limits(asking),
-            operators: Operators::new(Arc::clone(&store) as _, Arc::clone(&clock), Arc::clone(&ids)),
+                .with_limits(asking)
+                .with_throttle(Arc::clone(&throttle)),
+            operators: Operators::new(Arc::clone(&store) as _, Arc::clone(&clock), Arc::clone(&ids))
+                .with_throttle(throttle),
             assistant: Arc::new(assistant),
             searches: SearchLog::new(Arc::clone(&store) as _, Arc::clone(&clock)),
             sites,
@@ -120,6 +123,11 @@ impl App {
             exposed,
             config,
         })
+    }
+
+    /// Whether other servers may work on the same store.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.store.kind(), StoreKind::Postgres(_))
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -177,8 +185,9 @@ impl App {
         let deadline = Instant::now() + STOPPING;
         loop {
             let left = self.store.jobs_not_stopped(project.uid).await?;
-            // Without a server the leases are those of a dead one.
-            if left.is_empty() || data_folder::serving(&self.config.data) == Serving::No {
+            // Without a server on the data folder the leases are those of a dead one; a shared store tells by their time.
+            let is_dead = || !self.is_shared() && data_folder::serving(&self.config.data) == Serving::No;
+            if left.is_empty() || is_dead() {
                 return Ok(());
             }
             if Instant::now() > deadline {

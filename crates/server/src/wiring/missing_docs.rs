@@ -5,12 +5,14 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use docent_discovery::Docs;
 use docent_search::{Indexes, Snapshot};
 use docent_types::{Project, ProjectUid, Refusal};
 use parking_lot::RwLock;
+use tokio::time::{Instant, sleep};
 
 /// The projects whose docs cannot be read. Clones share the state.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +33,12 @@ impl MissingDocs {
     }
 }
 
-/// The indexed docs of a project, or the reason why there are none.
+/// How long a question waits for docs that are being indexed, and how often they are looked for meanwhile.
+const PATIENCE: Duration = Duration::from_secs(5);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The indexed docs of a project, or the reason why there are none. The first question about a project that this server
+/// has no index of yet waits a little for it.
 #[derive(Debug)]
 pub(crate) struct IndexedDocs {
     pub(crate) indexes: Arc<Indexes>,
@@ -41,14 +48,20 @@ pub(crate) struct IndexedDocs {
 #[async_trait]
 impl Docs for IndexedDocs {
     async fn snapshot(&self, project: &Project) -> Result<Arc<Snapshot>, Refusal> {
-        let found = Docs::snapshot(self.indexes.as_ref(), project).await;
-        if found.is_err() && self.missing.has(project.uid) {
-            return Err(Refusal::not_found(format!(
-                "there are no docs of `{}` to read: their repository, branch or credentials are not as configured; whoever \
-                 runs this server sees with `docent doctor` what to change",
-                project.domain
-            )));
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let found = Docs::snapshot(self.indexes.as_ref(), project).await;
+            if found.is_err() && self.missing.has(project.uid) {
+                return Err(Refusal::not_found(format!(
+                    "there are no docs of `{}` to read: their repository, branch or credentials are not as configured; \
+                     whoever runs this server sees with `docent doctor` what to change",
+                    project.domain
+                )));
+            }
+            if found.is_ok() || Instant::now() > deadline {
+                return found;
+            }
+            sleep(CHECK_INTERVAL).await;
         }
-        found
     }
 }

@@ -2,16 +2,19 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use docent_access::{Keys, Projects};
+use docent_access::{Keys, MemoryThrottle, Projects, Throttle};
 use docent_assistant::{Searches, Spends, Threads};
 use docent_forge::PullRequests;
 use docent_jobs::{Outbox, Store};
 use docent_operators::OperatorStore;
 use docent_store::SqliteStore;
-use docent_types::{JobId, JobStatus, ProjectUid, StoreError};
+use docent_store_postgres::PostgresStore;
+use docent_types::{Clock, JobId, JobStatus, ProjectUid, StoreError, SystemClock};
 
+use crate::config::{Config, PostgresConfig, StoreConfig};
 use crate::data_folder::database;
 use crate::failure::Failure;
 
@@ -20,11 +23,17 @@ use crate::failure::Failure;
 pub(crate) trait Storage:
     Store + Outbox + Keys + Projects + OperatorStore + Threads + Searches + Spends + PullRequests + fmt::Debug
 {
+    /// The store as what it is.
+    fn kind(&self) -> StoreKind<'_>;
+
+    /// The clock by which leases, quotas and expiry are measured.
+    fn clock(&self) -> Arc<dyn Clock>;
+
+    /// Counts the requests and attempts that all servers on this store limit together.
+    fn throttle(self: Arc<Self>) -> Arc<dyn Throttle>;
+
     /// Whether the store can be written and read.
     async fn ready(&self) -> Result<(), StoreError>;
-
-    /// Checks everything that the store can check about itself, which may take long. Returns what it is, in words.
-    async fn check(&self) -> Result<String, StoreError>;
 
     /// The number of jobs by status, for each status that occurs.
     async fn jobs_by_status(&self) -> Result<Vec<(JobStatus, u64)>, StoreError>;
@@ -37,6 +46,15 @@ pub(crate) trait Storage:
 
     /// Carries out what is queued, and closes the store. Later calls fail.
     async fn close(&self) -> Result<(), StoreError>;
+}
+
+/// A store as what it is, for what only one kind of store has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum StoreKind<'s> {
+    /// One server at a time works on it.
+    Sqlite(&'s SqliteStore),
+    /// Any number of servers work on it.
+    Postgres(&'s PostgresStore),
 }
 
 /// The size of a store and the number of records in it.
@@ -66,6 +84,18 @@ pub(crate) struct FileSpace {
     pub(crate) shrinks: bool,
 }
 
+/// Opens the configured store.
+pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Failure> {
+    match &config.store {
+        StoreConfig::Sqlite => Ok(Arc::new(open_sqlite(&config.data)?)),
+        StoreConfig::Postgres(postgres) => Ok(Arc::new(open_postgres(postgres).await?)),
+    }
+}
+
+async fn open_postgres(config: &PostgresConfig) -> Result<PostgresStore, Failure> {
+    Ok(PostgresStore::connect(&*config.url()?, config.connections).await?)
+}
+
 /// Opens the database in a data folder.
 pub(crate) fn open_sqlite(data: &Path) -> Result<SqliteStore, Failure> {
     Ok(SqliteStore::open(database(data))?)
@@ -73,13 +103,21 @@ pub(crate) fn open_sqlite(data: &Path) -> Result<SqliteStore, Failure> {
 
 #[async_trait]
 impl Storage for SqliteStore {
-    async fn ready(&self) -> Result<(), StoreError> {
-        SqliteStore::ready(self).await
+    fn kind(&self) -> StoreKind<'_> {
+        StoreKind::Sqlite(self)
     }
 
-    async fn check(&self) -> Result<String, StoreError> {
-        SqliteStore::check(self).await?;
-        Ok("SQLite, sound".to_owned())
+    fn clock(&self) -> Arc<dyn Clock> {
+        Arc::new(SystemClock)
+    }
+
+    /// One server at a time works on a data folder.
+    fn throttle(self: Arc<Self>) -> Arc<dyn Throttle> {
+        Arc::new(MemoryThrottle::new())
+    }
+
+    async fn ready(&self) -> Result<(), StoreError> {
+        SqliteStore::ready(self).await
     }
 
     async fn jobs_by_status(&self) -> Result<Vec<(JobStatus, u64)>, StoreError> {
@@ -109,5 +147,42 @@ impl Storage for SqliteStore {
 
     async fn close(&self) -> Result<(), StoreError> {
         SqliteStore::close(self).await
+    }
+}
+
+#[async_trait]
+impl Storage for PostgresStore {
+    fn kind(&self) -> StoreKind<'_> {
+        StoreKind::Postgres(self)
+    }
+
+    fn clock(&self) -> Arc<dyn Clock> {
+        Arc::new(PostgresStore::clock(self))
+    }
+
+    fn throttle(self: Arc<Self>) -> Arc<dyn Throttle> {
+        self
+    }
+
+    async fn ready(&self) -> Result<(), StoreError> {
+        PostgresStore::ready(self).await
+    }
+
+    async fn jobs_by_status(&self) -> Result<Vec<(JobStatus, u64)>, StoreError> {
+        PostgresStore::jobs_by_status(self).await
+    }
+
+    async fn jobs_not_stopped(&self, project: ProjectUid) -> Result<Vec<JobId>, StoreError> {
+        PostgresStore::jobs_not_stopped(self, project).await
+    }
+
+    async fn sizes(&self) -> Result<StoreSizes, StoreError> {
+        let docent_store_postgres::Sizes { database_bytes, jobs, active_jobs, pruned_jobs, entries, threads, turns } =
+            PostgresStore::sizes(self).await?;
+        Ok(StoreSizes { database_bytes, file: None, jobs, active_jobs, pruned_jobs, entries, threads, turns })
+    }
+
+    async fn close(&self) -> Result<(), StoreError> {
+        PostgresStore::close(self).await
     }
 }

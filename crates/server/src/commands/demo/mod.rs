@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::cli::DemoArgs;
 use crate::commands::client::Client;
 use crate::commands::keys;
-use crate::config::Config;
+use crate::config::{Config, StoreConfig};
 use crate::failure::Failure;
 use crate::serve::{self, RunningServer, shutdown_signal};
 use crate::wiring::app::{App, join_url};
@@ -31,7 +31,8 @@ pub(crate) async fn run(args: &DemoArgs, mut config: Config, keep: bool) -> Resu
     if let Some(folder) = &temporary {
         config.data = folder.path().to_owned();
     }
-    config.listen = args.listen;
+    // Nothing of the tour is for a database that others use.
+    (config.listen, config.store) = (args.listen, StoreConfig::Sqlite);
     let repository = config.data.join("larkspur.git");
     let pages = sample::repository(&repository)?;
     let running = serve::start(config).await?;

@@ -10,7 +10,6 @@ use tokio::time::timeout;
 
 use super::Finding;
 use crate::config::{Config, SshKey};
-use crate::failure::Failure;
 use crate::wiring::app::App;
 use crate::wiring::identity_provider::NOT_BUILT;
 
@@ -35,16 +34,6 @@ pub(super) fn exposed(app: &App) -> impl Iterator<Item = Finding> {
         true => Finding::bad(exposed.to_string(), "let the user that runs docent own the data folder"),
         false => Finding::Note(exposed.to_string()),
     })
-}
-
-pub(super) async fn store(app: &App) -> Finding {
-    match app.store.check().await {
-        Ok(what) => Finding::Good(what),
-        Err(error) => Finding::bad(
-            Failure::from(error).to_string(),
-            "stop the server and restore a backup with `docent restore FILE`",
-        ),
-    }
 }
 
 pub(super) async fn git() -> Finding {

@@ -3,6 +3,7 @@
 //! Checks of this machine run first, one after the other; checks of other services run in parallel, each with a
 //! timeout. No finding contains a secret: it names the variable or the file with the secret.
 
+mod database;
 mod machine;
 mod network;
 mod sizes;
@@ -50,12 +51,12 @@ pub(crate) type Findings = Vec<(&'static str, Finding)>;
 /// checked all the same, and none is made.
 pub(crate) async fn run(mut config: Config, missing: Option<Missing>, json: bool) -> Result<(), Failure> {
     let Some(missing) = missing else {
-        let (findings, sizes) = checked(&Arc::new(App::open(config)?)).await?;
+        let (findings, sizes) = checked(&Arc::new(App::open(config).await?)).await?;
         return report(&findings, sizes.as_ref(), json);
     };
     let empty = tempfile::tempdir().map_err(|error| Failure::new("could not make a temporary folder", error))?;
     config.data = empty.path().to_owned();
-    let (mut findings, _) = checked(&Arc::new(App::open(config)?)).await?;
+    let (mut findings, _) = checked(&Arc::new(App::open(config).await?)).await?;
     findings.retain(|(check, _)| !OF_DATA.contains(check));
     findings.insert(1, ("data", Finding::bad(missing.what, missing.remedy)));
     report(&findings, None, json)
@@ -79,7 +80,8 @@ async fn checked(app: &Arc<App>) -> Result<(Findings, Option<DiskUsage>), Failur
         ("data", machine::data(&app.config)),
     ];
     findings.extend(machine::exposed(app).map(|finding| ("data", finding)));
-    findings.extend([("store", machine::store(app).await), ("git", machine::git().await)]);
+    findings.extend(database::findings(&*app.store).await.into_iter().map(|finding| ("store", finding)));
+    findings.push(("git", machine::git().await));
     // A database that cannot be read has its own finding.
     let sizes = DiskUsage::of(app).await.ok();
     findings.extend(sizes.iter().flat_map(DiskUsage::findings).map(|finding| ("sizes", finding)));

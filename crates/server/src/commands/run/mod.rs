@@ -26,7 +26,7 @@ use tokio_util::task::AbortOnDropHandle;
 use self::checkout::{is_checked_out, repository};
 use crate::cli::RunArgs;
 use crate::commands::projects::{allowed, docs_root};
-use crate::config::Config;
+use crate::config::{Config, StoreConfig};
 use crate::failure::Failure;
 use crate::output;
 use crate::serve::{second_signal, shutdown_signal};
@@ -55,10 +55,10 @@ pub(crate) async fn run(args: &RunArgs, mut config: Config, json: bool) -> Resul
         .prefix("docent-run-")
         .tempdir()
         .map_err(|error| Failure::new("could not make a temporary folder to work in", error))?;
-    config.data = folder.path().to_owned();
+    (config.data, config.store) = (folder.path().to_owned(), StoreConfig::Sqlite);
     config.rerun = Some(rerun(std::env::args_os().skip(1)));
     let model = model(args, &config)?;
-    let app = Arc::new(App::open(config)?);
+    let app = Arc::new(App::open(config).await?);
     let task = tokio::select! {
         task = task(args, &app, &model) => task?,
         signal = shutdown_signal() => {
