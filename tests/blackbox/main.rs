@@ -35,6 +35,7 @@ mod keys;
 mod lists;
 mod mcp;
 mod models;
+mod nodes;
 mod open_files;
 mod openai_door;
 mod openapi;

@@ -17,6 +17,7 @@ use crate::server::Server;
 pub struct Installation {
     root: TempDir,
     binary: PathBuf,
+    env: Vec<(String, String)>,
 }
 
 /// The half of the API that a key gives access to.
@@ -75,7 +76,12 @@ impl Installation {
     /// When no temporary folder can be created.
     pub fn of(binary: PathBuf) -> Self {
         let root = tempfile::Builder::new().prefix("docent-").tempdir().expect("make a temporary folder");
-        Self { root, binary }
+        Self { root, binary, env: Vec::new() }
+    }
+
+    /// An installation all of whose commands have these environment variables.
+    pub fn with_variables(env: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self { env: env.into_iter().collect(), ..Self::new() }
     }
 
     /// An installation whose data folder holds nothing yet.
@@ -113,7 +119,7 @@ impl Installation {
                 command.env_remove(&name);
             }
         }
-        command.env("HOME", self.root.path()).env("NO_COLOR", "1");
+        command.env("HOME", self.root.path()).env("NO_COLOR", "1").envs(self.env.iter().cloned());
         command
     }
 

@@ -21,6 +21,7 @@
 //! | [`listener`] | a server that records the credentials that it is sent |
 //! | [`hook_receiver`] | a receiver of webhooks, which can be set to fail or not to answer |
 //! | [`embedding_server`] | a server that embeds by a rule, and can be told to delay its responses |
+//! | [`postgres`] | a PostgreSQL server, which can be stopped and started again |
 //! | [`third_party`] | third-party servers, as child processes |
 //! | [`wait`] | waiting for something to become true, with a deadline |
 //!
@@ -41,6 +42,7 @@ pub mod installation;
 pub mod listener;
 pub mod model_server;
 pub mod person;
+pub mod postgres;
 pub mod repository;
 pub mod server;
 pub mod site;
@@ -58,6 +60,7 @@ pub use identity_provider::IdentityProvider;
 pub use installation::{Finished, Installation, KeyKind};
 pub use model_server::ModelServer;
 pub use person::Person;
+pub use postgres::Postgres;
 pub use repository::Repository;
 pub use server::Server;
 pub use site::Site;

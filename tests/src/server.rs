@@ -115,6 +115,21 @@ impl Server {
         kill_process(Pid::from_child(&self.child), Signal::HUP).expect("send SIGHUP to the server");
     }
 
+    /// SIGSTOP: the process stands still until [`thaw`](Self::thaw).
+    pub fn freeze(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::STOP).expect("freeze the server");
+    }
+
+    /// SIGCONT: the process goes on where it stood, and knows nothing of the time that passed.
+    pub fn thaw(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::CONT).expect("thaw the server");
+    }
+
+    /// What the server has logged.
+    pub fn log(&self) -> String {
+        fs::read(&self.log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+    }
+
     /// Waits until the process ends by itself.
     ///
     /// # Panics
