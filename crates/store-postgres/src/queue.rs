@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use docent_jobs::{ClaimRequest, Decision, Row};
 use docent_types::{BoxError, JobStatus, StoreError, Timestamp};
-use futures::future::{join, try_join_all};
+use futures::future::{join, join3, try_join_all};
 use uuid::Uuid;
 
 use crate::error::Abort;
@@ -50,10 +50,11 @@ const WAITING: &str = "
     ) AS found
     ORDER BY found.job";
 const LOCK: &str = "SELECT id FROM jobs WHERE id = ANY ($1) FOR NO KEY UPDATE SKIP LOCKED";
-const NEXT_TURN: &str = "SELECT nextval('turn_numbers')";
+/// The number of a turn is drawn once, and each project adds its place in it.
 const SERVE: &str = "
     INSERT INTO project_turns (project, served)
-    SELECT project, $2 + number FROM unnest($1) WITH ORDINALITY AS served (project, number)
+    SELECT project, turn.number + place
+    FROM (SELECT nextval('turn_numbers') AS number) AS turn, unnest($1) WITH ORDINALITY AS served (project, place)
     ON CONFLICT (project) DO UPDATE SET served = excluded.served";
 
 /// Leases jobs; returns them as written, in the order in which they were claimed.
@@ -62,7 +63,6 @@ pub(crate) async fn claim(
     request: ClaimRequest,
     decide: Decision,
 ) -> Result<Vec<Row>, Abort<StoreError>> {
-    transaction.lock("claims", "").await?;
     let mut round = Round::begin(transaction, request).await?;
     let mut claimed = Vec::new();
     loop {
@@ -70,14 +70,25 @@ pub(crate) async fn claim(
         if chosen.is_empty() {
             break;
         }
-        let ids: Vec<Uuid> = chosen.iter().map(|chosen| chosen.job).collect();
-        let locked = transaction.query(LOCK, params![ids]).await?;
-        let locked: HashSet<Uuid> = locked.iter().map(|record| record.get(0)).collect();
+        let mut rows = lock(transaction, &chosen).await?;
         for chosen in chosen {
-            if locked.contains(&chosen.job) { claimed.push(chosen) } else { round.pass_over(&chosen) }
+            // It may have been changed between the look and the lock.
+            let row = rows.remove(&chosen.job).filter(|row| is_claimable(row, request.now));
+            if let Some(row) = row { claimed.push(row) } else { round.pass_over(&chosen) }
         }
     }
     lease(transaction, request.now, &decide, &claimed).await
+}
+
+/// Locks the jobs that no other transaction has locked, and reads them.
+async fn lock(transaction: &Transaction, chosen: &[Chosen]) -> Result<HashMap<Uuid, Row>, BoxError> {
+    let ids: Vec<Uuid> = chosen.iter().map(|chosen| chosen.job).collect();
+    // In one round trip. The second statement begins, and looks, when the locks are held.
+    let params = params![ids];
+    let (locked, rows) = join(transaction.query(LOCK, params), rows::read_all(transaction, ids.clone())).await;
+    let locked: HashSet<Uuid> = locked?.iter().map(|record| record.get(0)).collect();
+    let rows = rows?.into_iter().map(|row| (row.id().uuid(), row));
+    Ok(rows.filter(|(id, _)| locked.contains(id)).collect())
 }
 
 /// Writes the leases, and whose turn it was.
@@ -85,31 +96,25 @@ async fn lease(
     transaction: &Transaction,
     now: Timestamp,
     decide: &Decision,
-    claimed: &[Chosen],
+    rows: &[Row],
 ) -> Result<Vec<Row>, Abort<StoreError>> {
-    if claimed.is_empty() {
+    if rows.is_empty() {
         return Ok(Vec::new());
     }
-    let ids = claimed.iter().map(|chosen| chosen.job).collect();
-    let (rows, turn) = join(rows::read_all(transaction, ids), transaction.query(NEXT_TURN, &[])).await;
-    let mut rows: HashMap<Uuid, Row> = rows?.into_iter().map(|row| (row.id().uuid(), row)).collect();
-    let turn: i64 = turn?.first().map(|record| record.get(0)).ok_or_else(|| BoxError::from("no number of a turn"))?;
-    // Locked now. It may have been changed between the look and the lock.
-    let rows: Vec<Row> =
-        claimed.iter().filter_map(|chosen| rows.remove(&chosen.job)).filter(|row| is_claimable(row, now)).collect();
     let write = |row| async move {
         let change = decide(row).map_err(BoxError::from)?;
         rows::apply(transaction, row, change, now).await
     };
-    let leased = try_join_all(rows.iter().map(write)).await?;
     let mut served: Vec<&str> = Vec::new();
-    for row in &rows {
+    for row in rows {
         let project = row.job.project.as_str();
         served.retain(|other| *other != project);
         served.push(project);
     }
-    transaction.execute(SERVE, params![served, turn]).await?;
-    Ok(leased)
+    let params = params![served];
+    let (leased, served) = join(try_join_all(rows.iter().map(write)), transaction.execute(SERVE, params)).await;
+    served?;
+    Ok(leased?)
 }
 
 fn is_claimable(row: &Row, now: Timestamp) -> bool {
@@ -168,7 +173,11 @@ impl Round {
     async fn begin(transaction: &Transaction, request: ClaimRequest) -> Result<Self, BoxError> {
         let now = request.now.millis();
         let params = params![now];
-        let (leases, projects) = join(transaction.query(LEASES, params), transaction.query(PROJECTS, params)).await;
+        // In one round trip. The other statements begin, and look, when the lock is held.
+        let lock = transaction.lock("claims", "");
+        let (locked, leases, projects) =
+            join3(lock, transaction.query(LEASES, params), transaction.query(PROJECTS, params)).await;
+        locked?;
         let (mut running, mut expired) = (HashMap::<String, usize>::new(), HashMap::<String, Vec<(Uuid, i64)>>::new());
         let mut held = HashSet::new();
         for lease in leases? {

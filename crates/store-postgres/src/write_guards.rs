@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use docent_jobs::{Row, WriteError, WriteGuards, WriteOutcome};
 use docent_types::{BoxError, Quota, QuotaStatus, Timestamp};
+use futures::future::{join, try_join4};
 
 use crate::error::Abort;
 use crate::params::params;
@@ -41,9 +42,11 @@ pub(crate) async fn stored_answer(
     guards: &WriteGuards,
 ) -> Result<Option<WriteOutcome>, Abort<WriteError>> {
     let Some(key) = &guards.key else { return Ok(None) };
-    transaction.lock("idempotency key", &[&*key.scope, &*key.key].join("\n")).await?;
-    let found = transaction.query_opt(ANSWER, params![key.scope, key.key, guards.now.millis()]).await?;
-    match found {
+    let (name, now) = ([&*key.scope, &*key.key].join("\n"), guards.now.millis());
+    let params = params![key.scope, key.key, now];
+    let (locked, found) = join(transaction.lock("idempotency key", &name), transaction.query_opt(ANSWER, params)).await;
+    locked?;
+    match found? {
         None => Ok(None),
         Some(found) if found.get::<_, &[u8]>(0) != key.fingerprint => Err(Abort::Refused(WriteError::KeyReused)),
         Some(found) => {
@@ -77,8 +80,10 @@ pub(crate) async fn check_quota<'a>(
     guards: &'a WriteGuards,
 ) -> Result<Option<QuotaUsage<'a>>, Abort<WriteError>> {
     let Some(quota) = &guards.quota else { return Ok(None) };
-    transaction.lock("quota", &quota.bucket).await?;
-    let usage = QuotaUsage::read(transaction, quota, guards.now).await?;
+    let (locked, usage) =
+        join(transaction.lock("quota", &quota.bucket), QuotaUsage::read(transaction, quota, guards.now)).await;
+    locked?;
+    let usage = usage?;
     if usage.used < i64::from(quota.limit) {
         return Ok(Some(usage));
     }
@@ -126,9 +131,16 @@ impl<'a> QuotaUsage<'a> {
         let (bucket, at) = (&quota.bucket, now.millis());
         // Twice the window, so that a moment a little in the past still counts every use in its window.
         let keep = quota.window.saturating_mul(2);
-        transaction.execute(FORGET, params![bucket.as_str(), now.minus(keep).millis()]).await?;
-        transaction.execute(COUNT_LATER, params![bucket.as_str(), at]).await?;
-        transaction.execute(COUNT, params![bucket.as_str(), at, now.plus(keep).millis()]).await?;
-        Self::read(transaction, quota, now).await?.quota_status(transaction).await
+        let (bucket, forgotten, forget_at) = (bucket.as_str(), now.minus(keep).millis(), now.plus(keep).millis());
+        let (forget, later) = (params![bucket, forgotten], params![bucket, at]);
+        let count = params![bucket, at, forget_at];
+        let (_, _, _, usage) = try_join4(
+            transaction.execute(FORGET, forget),
+            transaction.execute(COUNT_LATER, later),
+            transaction.execute(COUNT, count),
+            Self::read(transaction, quota, now),
+        )
+        .await?;
+        usage.quota_status(transaction).await
     }
 }

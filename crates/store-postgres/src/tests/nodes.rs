@@ -333,3 +333,40 @@ async fn what_commits_late_is_seen_and_seen_once() {
     assert_eq!(seen().await, BTreeSet::from([late]), "and is seen when it commits, after younger ones");
     assert_eq!(seen().await, BTreeSet::new());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a PostgreSQL server"]
+async fn an_entry_number_that_comes_twice_is_shown_once() {
+    let database = Database::new().await;
+    let store = database.node().await;
+    let jobs = jobs(&store);
+    let id = submit(&jobs).await.id;
+    let token = claim(&store, store.clock().now(), "node", 1).await.remove(0).last_token;
+    append(&store, id, token, 1).await.expect("the lease is held");
+    let mut watch = jobs.watch(&project().id, id, 0).await.expect("the job is there");
+    let mut shown = Vec::new();
+    let mut next = async |count: usize| {
+        for _ in 0..count {
+            match watch.next().await.expect("the store answers") {
+                Some(JobUpdate::Entry(entry)) => shown.push(entry),
+                other => panic!("{other:?} is no entry"),
+            }
+        }
+        shown.clone()
+    };
+    assert_eq!(next(4).await.len(), 4);
+    // What a failover to a standby that lacks the last commit leaves.
+    let lose = "DELETE FROM entries WHERE last = 4; UPDATE queue SET last_seq = 3";
+    database.client().await.batch_execute(lose).await.expect("the last entry is lost");
+    append(&store, id, token, 2).await.expect("the lease is held");
+    append(&store, id, token, 3).await.expect("the lease is held");
+    let shown = next(1).await;
+    assert!(shown.iter().map(|entry| entry.seq).eq(1..=5));
+    let step = |entry: &docent_jobs::Entry| match &entry.body {
+        EntryBody::Work { data, .. } => data["n"].as_u64(),
+        _ => None,
+    };
+    assert_eq!(shown.iter().filter_map(step).collect::<Vec<_>>(), [1, 3]);
+    let lasting = store.entries(id, 0, 100).await.expect("the store answers");
+    assert_eq!(lasting.iter().filter_map(step).collect::<Vec<_>>(), [2, 3]);
+}

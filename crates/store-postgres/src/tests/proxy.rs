@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -86,17 +87,23 @@ impl Proxy {
 
 impl State {
     async fn carry(self: Arc<Self>, client: TcpStream, server: TcpStream) {
-        let (from_client, mut to_client) = client.into_split();
-        let (mut from_server, to_server) = server.into_split();
+        let (from_client, to_client) = client.into_split();
+        let (from_server, to_server) = server.into_split();
+        let is_over = AtomicBool::new(false);
         tokio::select! {
-            () = self.carry_requests(from_client, to_server) => {}
-            _ = tokio::io::copy(&mut from_server, &mut to_client) => {}
+            () = self.carry_requests(from_client, to_server, &is_over) => {}
+            () = carry_answers(from_server, to_client, &is_over) => {}
             () = self.cut.notified() => {}
         }
     }
 
     /// Returns when the connection is to be cut.
-    async fn carry_requests(self: &Arc<Self>, mut client: OwnedReadHalf, mut server: OwnedWriteHalf) {
+    async fn carry_requests(
+        self: &Arc<Self>,
+        mut client: OwnedReadHalf,
+        mut server: OwnedWriteHalf,
+        is_over: &AtomicBool,
+    ) {
         let mut buffer = vec![0; 1 << 16];
         loop {
             let Ok(count @ 1..) = client.read(&mut buffer).await else { return };
@@ -113,8 +120,8 @@ impl State {
                 }
                 Some(AtCommit::Lose) => return,
                 Some(AtCommit::LoseAnswer) => {
+                    is_over.store(true, Ordering::SeqCst);
                     server.write_all(bytes).await.expect("the server takes it");
-                    return;
                 }
                 Some(AtCommit::Delay) => {
                     let (state, bytes) = (Arc::clone(self), bytes.to_vec());
@@ -128,6 +135,16 @@ impl State {
                     return;
                 }
             }
+        }
+    }
+}
+
+/// Returns when the server has closed the connection, or has answered what is the last.
+async fn carry_answers(mut server: OwnedReadHalf, mut client: OwnedWriteHalf, is_over: &AtomicBool) {
+    let mut buffer = vec![0; 1 << 16];
+    while let Ok(count @ 1..) = server.read(&mut buffer).await {
+        if is_over.load(Ordering::SeqCst) || client.write_all(&buffer[..count]).await.is_err() {
+            return;
         }
     }
 }
