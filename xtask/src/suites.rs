@@ -38,7 +38,7 @@ pub(crate) enum Suite {
     Examples,
     /// Fetches and pushes over a real sshd
     Ssh,
-    /// The store on PostgreSQL: on the system's version, on the newest where it runs, and by way of PgBouncer
+    /// The store on PostgreSQL, and several servers on it: on the system's version, on the newest where it runs, and by way of PgBouncer
     Postgres,
     /// nginx, with connections that it keeps, before the built server
     Proxy,
@@ -311,7 +311,8 @@ impl<'a> Suites<'a> {
         }
     }
 
-    /// The tests of the store that need a server, on a server of each version, and on the first by way of PgBouncer.
+    /// The tests of the store that need a server, on a server of each version, and on the first by way of PgBouncer; then several
+    /// of the built server on one database.
     async fn postgres(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let programs = self.tools.postgres(stop).await?;
         let pgbouncer = self.tools.debian_program("pgbouncer", stop).await?;
@@ -326,7 +327,9 @@ impl<'a> Suites<'a> {
                 other => return Ok(other),
             }
         }
-        Ok(Outcome::Passed)
+        // They start and stop servers of their own, with programs that only the system's version is sure to have.
+        let programs = programs.first().map(|bin| ("DOCENT_TEST_POSTGRES_PROGRAMS", bin.clone()));
+        self.stories("nodes::", programs.as_slice(), stop).await
     }
 
     async fn tests_on_postgres(
