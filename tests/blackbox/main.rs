@@ -34,6 +34,7 @@ mod key_end;
 mod keys;
 mod lists;
 mod mcp;
+mod metrics;
 mod models;
 mod nodes;
 mod open_files;

@@ -84,7 +84,7 @@ impl Session<'_> {
             let meta = signing.meta(seconds, &message, vec![trailer], vec![overlay.commit()]);
             Ok(mirror.commit(&overlay, &meta)?)
         };
-        self.author.run_blocking(write_commit).await
+        self.author.repositories.times().commit.measure(self.author.run_blocking(write_commit)).await
     }
 
     /// Recreates the commit if the mirror lost it, through a power failure or as a whole. `false`: that is impossible,

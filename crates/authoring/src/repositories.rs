@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use docent_types::Project;
+use docent_types::{Project, WorkDurations};
 use docent_workspace::{CommitId, Credentials, GitError, Mirror, Mirrors, PushError, PushOutcome, Remote};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
@@ -19,6 +19,16 @@ use crate::transport::Transport;
 pub type CredentialsOf =
     Arc<dyn Fn(&Project) -> BoxFuture<'static, Result<Option<Credentials>, GitError>> + Send + Sync>;
 
+/// How long git took, since this process began.
+#[derive(Debug, Default)]
+pub struct GitTimes {
+    /// Fetches, those that waited for another caller's included.
+    pub fetch: WorkDurations,
+    /// The checks of the changed files, and the commit in the mirror.
+    pub commit: WorkDurations,
+    pub push: WorkDurations,
+}
+
 /// Mirrors of the projects' repositories. Clones share them.
 #[derive(Clone)]
 pub struct Repositories {
@@ -27,6 +37,7 @@ pub struct Repositories {
     changed: Arc<Notify>,
     /// Mirrors of context repositories, by address, as last fetched by this process.
     context_mirrors: Arc<Mutex<HashMap<String, Mirror>>>,
+    times: Arc<GitTimes>,
 }
 
 impl fmt::Debug for Repositories {
@@ -48,7 +59,13 @@ impl Repositories {
 
     /// As [`new`](Self::new), with a transport other than git.
     pub fn with_transport(transport: Arc<dyn Transport>, token_of: CredentialsOf) -> Self {
-        Self { transport, token_of, changed: Arc::new(Notify::new()), context_mirrors: Arc::default() }
+        let (changed, context_mirrors, times) = Default::default();
+        Self { transport, token_of, changed, context_mirrors, times }
+    }
+
+    /// How long git took.
+    pub fn times(&self) -> &GitTimes {
+        &self.times
     }
 
     /// The address of a project's repository, with its credentials.
@@ -65,12 +82,14 @@ impl Repositories {
 
     /// Fetches the mirror.
     pub async fn fetch(&self, project: &Project) -> Result<Mirror, GitError> {
-        self.transport.fetch(&self.remote(project).await?).await
+        let remote = self.remote(project).await?;
+        self.times.fetch.measure(self.transport.fetch(&remote)).await
     }
 
     /// Fetches the mirror of a context repository.
     pub async fn fetch_context(&self, project: &Project, url: &str) -> Result<Mirror, GitError> {
-        let mirror = self.transport.fetch(&self.context_remote(project, url).await?).await?;
+        let remote = self.context_remote(project, url).await?;
+        let mirror = self.times.fetch.measure(self.transport.fetch(&remote)).await?;
         self.context_mirrors.lock().insert(url.to_owned(), mirror.clone());
         Ok(mirror)
     }
@@ -120,7 +139,7 @@ impl Repositories {
         expected: Option<CommitId>,
     ) -> Result<PushOutcome, PushError> {
         let remote = self.remote(project).await?;
-        self.transport.push(mirror, remote, branch, commit, expected).await
+        self.times.push.measure(self.transport.push(mirror, remote, branch, commit, expected)).await
     }
 
     /// Runs blocking work on a mirror on a blocking thread.

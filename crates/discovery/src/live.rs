@@ -33,6 +33,9 @@ impl Stream for Live {
             return Poll::Ready(None);
         }
         let event = ready!(self.events.as_mut().poll_next(cx));
+        if let (Some(StreamEvent::TextDelta { .. }), Some(permit)) = (&event, &mut self.permit) {
+            permit.has_words();
+        }
         let outcome = match &event {
             Some(StreamEvent::Finish { .. }) => ReplyOutcome::Finished,
             // A stream that ends without its last event counts as failed.

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
-use docent_types::ProjectUid;
+use docent_types::{Durations, ProjectUid};
 use parking_lot::Mutex;
 
 #[derive(Debug, Default)]
@@ -14,6 +15,7 @@ pub(crate) struct Counters {
     pub(crate) failed: AtomicU64,
     pub(crate) left: AtomicU64,
     pub(crate) refused: AtomicU64,
+    pub(crate) first_words: Durations,
 }
 
 /// The permit of a reply to run: one of a limited number for its project.
@@ -22,6 +24,8 @@ pub(crate) struct Permit {
     counters: Arc<Counters>,
     project: ProjectUid,
     outcome: ReplyOutcome,
+    /// When the question was admitted; `None` once there are words.
+    wordless_since: Option<Instant>,
 }
 
 /// How a reply ended.
@@ -34,12 +38,19 @@ pub(crate) enum ReplyOutcome {
 }
 
 impl Permit {
-    pub(crate) const fn new(counters: Arc<Counters>, project: ProjectUid) -> Self {
-        Self { counters, project, outcome: ReplyOutcome::NotBegun }
+    pub(crate) fn new(counters: Arc<Counters>, project: ProjectUid) -> Self {
+        Self { counters, project, outcome: ReplyOutcome::NotBegun, wordless_since: Some(Instant::now()) }
     }
 
     pub(crate) const fn set_outcome(&mut self, outcome: ReplyOutcome) {
         self.outcome = outcome;
+    }
+
+    /// There are words. Only the first call counts.
+    pub(crate) fn has_words(&mut self) {
+        if let Some(since) = self.wordless_since.take() {
+            self.counters.first_words.record(since.elapsed());
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use docent_types::{ProjectUid, QuotaStatus, Refusal, RefusalKind};
+use docent_types::{DurationCounts, ProjectUid, QuotaStatus, Refusal, RefusalKind};
 
 use crate::chats::Chats;
 use crate::permit::{Counters, Permit};
@@ -66,7 +66,7 @@ impl Replies {
     }
 
     pub fn counts(&self) -> ReplyCounts {
-        let Counters { running, finished, failed, left, refused } = &*self.counters;
+        let Counters { running, finished, failed, left, refused, first_words: _ } = &*self.counters;
         let running = running.lock().values().sum::<usize>();
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         ReplyCounts {
@@ -76,6 +76,11 @@ impl Replies {
             left: count(left),
             refused: count(refused),
         }
+    }
+
+    /// How long replies took from the admission of the question to their first words.
+    pub fn first_words(&self) -> DurationCounts {
+        self.counters.first_words.counts()
     }
 
     /// Takes a permit for a reply; it is released on drop.
@@ -145,5 +150,15 @@ mod tests {
             replies.permit(project(1)).expect("a place").set_outcome(outcome);
         }
         assert_eq!(replies.counts(), ReplyCounts { running: 0, finished: 2, failed: 1, left: 1, refused: 0 });
+    }
+
+    #[test]
+    fn only_the_first_words_of_a_reply_are_timed() {
+        let replies = Replies::default();
+        let mut permit = replies.permit(project(1)).expect("a place");
+        permit.has_words();
+        permit.has_words();
+        drop(replies.permit(project(1)).expect("a place"));
+        assert_eq!(replies.first_words().count, 1);
     }
 }

@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_types::{Halt, JobId, StoreError};
+use docent_types::{Durations, Halt, JobId, JobStatus, StoreError, WorkDurations};
 use futures::FutureExt;
 use parking_lot::Mutex;
 use tokio::sync::broadcast::error::RecvError;
@@ -68,12 +68,23 @@ impl EngineConfig {
     }
 }
 
+/// How long jobs took, since this process began.
+#[derive(Debug, Default)]
+pub struct JobTimes {
+    /// From the creation of a job to its first lease.
+    pub waited: Durations,
+    /// From the creation of a job to its end, completed or failed. A job that was followed up is left out: the pause before
+    /// the follow-up is not the engine's.
+    pub ended: WorkDurations,
+}
+
 /// Runs jobs until it is drained.
 pub struct Engine {
     jobs: Jobs,
     worker: Arc<dyn Worker>,
     config: EngineConfig,
     running: Mutex<HashMap<JobId, CancellationToken>>,
+    times: Arc<JobTimes>,
 }
 
 impl fmt::Debug for Engine {
@@ -84,7 +95,12 @@ impl fmt::Debug for Engine {
 
 impl Engine {
     pub fn new(jobs: Jobs, worker: Arc<dyn Worker>, config: EngineConfig) -> Arc<Self> {
-        Arc::new(Self { jobs, worker, config, running: Mutex::new(HashMap::new()) })
+        Arc::new(Self { jobs, worker, config, running: Mutex::default(), times: Arc::default() })
+    }
+
+    /// How long the jobs of this engine took.
+    pub const fn times(&self) -> &Arc<JobTimes> {
+        &self.times
     }
 
     /// Takes all leases back. For a process that is known to be the only one on this store: the jobs of a process that
@@ -192,10 +208,14 @@ impl Engine {
         let (id, token) = (row.id(), row.last_token);
         crash::point("claimed");
         debug!(token, "job claimed");
+        if token == state::FIRST_TOKEN {
+            self.times.waited.record(self.jobs.clock.now().since(row.job.created_at));
+        }
         if row.attempt.failed >= self.config.crashes {
             let mut handle = self.handle(row, &stop, &drain);
             handle.acknowledge(u64::MAX);
             self.give_up(&mut handle, "the process died or stalled each time", Halt::Error).await;
+            self.record_end(&handle);
             return;
         }
         let mut handle = self.handle(row, &stop, &drain);
@@ -224,11 +244,25 @@ impl Engine {
             }
         };
         match joined {
-            Ok((mut handle, result)) => self.settle(&mut handle, result).await,
+            Ok((mut handle, result)) => {
+                self.settle(&mut handle, result).await;
+                self.record_end(&handle);
+            }
             Err(panic) => {
                 error!(error = %panic, "the worker panicked");
                 self.after_panic(id, token).await;
             }
+        }
+    }
+
+    fn record_end(&self, handle: &Handle) {
+        let ended = match handle.job().status {
+            JobStatus::Completed => &self.times.ended.done,
+            JobStatus::Failed => &self.times.ended.failed,
+            JobStatus::Active | JobStatus::Archived => return,
+        };
+        if handle.row().last_instruction == state::FIRST_INSTRUCTION {
+            ended.record(self.jobs.clock.now().since(handle.job().created_at));
         }
     }
 

@@ -32,7 +32,7 @@ mod store;
 mod watch;
 mod worker;
 
-pub use engine::{Engine, EngineConfig};
+pub use engine::{Engine, EngineConfig, JobTimes};
 pub use entry::{Entry, EntryBody, Instruction};
 pub use jobs::{JobLimits, Jobs, LONGEST_WAIT, NewJob, Retention};
 pub use outbox::{DeliveryAttempt, HookState, Outbox, OutboxEvent, QueuedEvent};

@@ -18,6 +18,11 @@ use crate::entry::{EntryBody, Instruction};
 use crate::row::{Attempt, Lease, Row};
 use crate::store::Change;
 
+/// The token of a job's first lease.
+pub(crate) const FIRST_TOKEN: u64 = 1;
+/// The sequence number of the instruction that a job is created with.
+pub(crate) const FIRST_INSTRUCTION: u64 = 2;
+
 /// How a turn of a job ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {

@@ -27,6 +27,18 @@ pub(crate) fn database(data: &Path) -> PathBuf {
     data.join("docent.db")
 }
 
+/// The size of all files below a folder, in bytes. Files that cannot be read or are deleted meanwhile count as 0.
+pub(crate) fn weight(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(found) if found.is_dir() => weight(&entry.path()),
+            Ok(found) => found.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
 /// Why a command cannot work on the data folder, and what to do.
 #[derive(Debug)]
 pub(crate) struct Missing {
@@ -319,5 +331,17 @@ mod tests {
         assert_eq!(fs::read(lock_file(&data)).expect("there"), b"");
         fs::write(lock_file(&data), "http://127.0.0.1:9").expect("written");
         assert_eq!(serving(&data), Serving::No, "left behind by a process that was killed");
+    }
+
+    #[test]
+    fn a_folder_weighs_what_its_files_do() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir_all(folder.path().join("a/b")).expect("folders");
+        std::fs::write(folder.path().join("a/b/one"), [0; 1000]).expect("a file");
+        std::fs::write(folder.path().join("two"), [0; 234]).expect("a file");
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("a/again")).expect("a link");
+        let link = std::fs::symlink_metadata(folder.path().join("a/again")).expect("a link").len();
+        assert_eq!(weight(folder.path()), 1234 + link);
+        assert_eq!(weight(&folder.path().join("none")), 0);
     }
 }

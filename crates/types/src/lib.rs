@@ -7,6 +7,7 @@
 mod address;
 mod branch;
 mod clock;
+mod durations;
 mod error;
 mod hex;
 mod host;
@@ -29,6 +30,7 @@ mod token_price;
 pub use address::{decoded_path, encoded_path};
 pub use branch::{BranchError, BranchName};
 pub use clock::{Clock, FixedIds, Ids, ManualClock, RandomIds, SystemClock, Timestamp};
+pub use durations::{DURATION_BOUNDS_MILLIS, DurationCounts, Durations, WorkDurations};
 pub use error::{
     BoxError, CallError, Refusal, RefusalKind, StoreError, error_chain, error_chain_of, is_out_of_files,
     without_os_number,

@@ -1,37 +1,50 @@
 //! `GET /metrics`: counters and gauges for Prometheus.
 //!
-//! It needs no key, so it contains numbers only: no names, contents or addresses. Counters start at 0 with the process;
-//! jobs are counted in the store, over all time.
+//! It needs no key, so it contains numbers, and no names but those of models and the domains of sites: no contents and no
+//! addresses. Counters start at 0 with the process; jobs are counted in the store, over all time.
 
+mod disk;
 mod model_calls;
+mod requests;
 mod text;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use docent_assistant::Assistant;
+use docent_authoring::GitTimes;
 use docent_discovery::Replies;
 use docent_embed::Questions;
 use docent_hooks::Hooks;
-use docent_types::{JobStatus, StoreError, Timestamp};
-use docent_web::{Request, Response, respond};
+use docent_jobs::JobTimes;
+use docent_types::{Domain, JobStatus, StoreError, Timestamp, WorkDurations};
+use docent_web::{Response, respond};
 use http::StatusCode;
-use parking_lot::Mutex;
 use tracing::warn;
 
+pub(crate) use self::disk::DiskUse;
 pub(crate) use self::model_calls::ModelCalls;
+use self::requests::Requests;
+pub(crate) use self::requests::route_of;
 use self::text::{Exposition, MetricKind};
+use crate::wiring::app::App;
 use crate::wiring::storage::Storage;
+
+/// Most sites whose index is shown: those that were not updated for longest. A series for each of thousands of sites would
+/// cost more than it tells.
+const MOST_SITES: usize = 200;
 
 /// The metrics of a server.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     started: Timestamp,
-    requests: Mutex<BTreeMap<(&'static str, u16), u64>>,
+    requests: Requests,
     streams: Arc<AtomicU64>,
     replies: Replies,
     models: ModelCalls,
+    job_times: Arc<JobTimes>,
+    disk: DiskUse,
     /// `None` without an embedder.
     questions: Option<Arc<Questions>>,
     hooks: Option<Hooks>,
@@ -48,9 +61,20 @@ impl Drop for LiveStream {
 }
 
 impl Metrics {
-    pub(crate) fn new(started: Timestamp, replies: Replies, models: ModelCalls) -> Self {
-        let (requests, streams) = (Mutex::default(), Arc::default());
-        Self { started, requests, streams, replies, models, questions: None, hooks: None, assistant: None }
+    pub(crate) fn new(started: Timestamp, models: ModelCalls, job_times: Arc<JobTimes>) -> Self {
+        let (requests, streams) = (Requests::new(), Arc::default());
+        let (replies, disk, questions, hooks, assistant) = Default::default();
+        Self { started, requests, streams, replies, models, job_times, disk, questions, hooks, assistant }
+    }
+
+    /// What the data folder takes of the disk; it is to be kept up to date.
+    pub(crate) const fn disk(&self) -> &DiskUse {
+        &self.disk
+    }
+
+    /// Adds the replies of the assistant.
+    pub(crate) fn with_replies(self, replies: Replies) -> Self {
+        Self { replies, ..self }
     }
 
     /// Adds the outcomes of questions that need a vector.
@@ -68,11 +92,9 @@ impl Metrics {
         Self { hooks: Some(hooks), ..self }
     }
 
-    /// Counts a response, and its body as live while it streams.
-    pub(crate) fn answered(&self, route: &'static str, response: Response) -> Response {
-        let mut requests = self.requests.lock();
-        *requests.entry((route, response.status().as_u16())).or_default() += 1;
-        drop(requests);
+    /// Counts a response that took this long until its head, and its body as live while it streams.
+    pub(crate) fn answered(&self, route: &'static str, took: Duration, response: Response) -> Response {
+        self.requests.answered(route, response.status(), took);
         if !response.body().is_stream() {
             return response;
         }
@@ -82,24 +104,26 @@ impl Metrics {
     }
 
     /// The current values of all metrics.
-    pub(crate) async fn exposed(&self, store: &dyn Storage) -> Response {
+    pub(crate) async fn exposed(&self, app: &App) -> Response {
         let mut text = Exposition::default();
         text.family("docent_build_info", MetricKind::Gauge, "1, under the version of the program.")
             .sample(&[("version", env!("CARGO_PKG_VERSION"))], 1);
-        let started = u64::try_from(self.started.millis() / 1000).unwrap_or(0);
         text.family(
             "process_start_time_seconds",
             MetricKind::Gauge,
             "When the process started, in seconds since 1970.",
         )
-        .sample(&[], started);
+        .sample(&[], seconds(self.started));
         self.http(&mut text);
         self.replies(&mut text);
         self.models(&mut text);
         self.questions(&mut text);
         self.hooks(&mut text);
-        if let Err(error) = jobs(&mut text, store).await {
-            warn!(error = &error as &dyn std::error::Error, "metrics without jobs: they could not be counted");
+        self.job_times(&mut text);
+        git_times(&mut text, app.repositories.times());
+        self.disk.write(&mut text, &app.config.data);
+        if let Err(error) = stored(&mut text, app).await {
+            warn!(error = &error as &dyn std::error::Error, "metrics without jobs and sites: the store cannot be read");
         }
         respond::bytes_of(StatusCode::OK, Exposition::CONTENT_TYPE, text.into_text())
     }
@@ -107,15 +131,7 @@ impl Metrics {
     fn http(&self, text: &mut Exposition) {
         let live = self.streams.load(Ordering::Relaxed);
         text.family("docent_streams_live", MetricKind::Gauge, "Answers that are being streamed.").sample(&[], live);
-        let requests = self.requests.lock();
-        let mut family = text.family(
-            "docent_http_requests_total",
-            MetricKind::Counter,
-            "Requests that were answered, by path and status.",
-        );
-        for ((route, status), count) in &*requests {
-            family.sample(&[("route", route), ("status", &status.to_string())], *count);
-        }
+        self.requests.write(text);
     }
 
     fn replies(&self, text: &mut Exposition) {
@@ -127,6 +143,9 @@ impl Metrics {
             .sample(&[("outcome", "failed")], counts.failed)
             .sample(&[("outcome", "left")], counts.left)
             .sample(&[("outcome", "refused")], counts.refused);
+        let help = "Time from the admission of a question to the first words of its answer.";
+        text.family("docent_reply_first_token_seconds", MetricKind::Histogram, help)
+            .histogram(&[], &self.replies.first_words());
         if let Some(assistant) = &self.assistant {
             text.family(
                 "docent_limited_replies_total",
@@ -160,28 +179,77 @@ impl Metrics {
     }
 
     fn models(&self, text: &mut Exposition) {
-        let models = self.models.totals();
+        let models = self.models.of_all();
         let mut calls =
             text.family("docent_model_calls_total", MetricKind::Counter, "Calls of models, by how they ended.");
-        for (model, counted) in &models {
-            for (outcome, count) in
-                [("done", counted.done), ("failed", counted.failed), ("cancelled", counted.cancelled)]
-            {
-                calls.sample(&[("model", model), ("outcome", outcome)], count);
+        for (model, counts) in &models {
+            for (outcome, durations) in counts.by_outcome() {
+                calls.sample(&[("model", model), ("outcome", outcome)], durations.counts().count);
+            }
+        }
+        let help = "Time from the call of a model to the end of its reply, by how it ended.";
+        let mut times = text.family("docent_model_call_duration_seconds", MetricKind::Histogram, help);
+        for (model, counts) in &models {
+            for (outcome, durations) in counts.by_outcome() {
+                times.histogram(&[("model", model), ("outcome", outcome)], &durations.counts());
             }
         }
         let mut tokens =
             text.family("docent_model_tokens_total", MetricKind::Counter, "Tokens that models read and wrote.");
-        for (model, counted) in &models {
-            tokens.sample(&[("model", model), ("direction", "input")], counted.usage.input_tokens);
-            tokens.sample(&[("model", model), ("direction", "output")], counted.usage.output_tokens);
+        for (model, counts) in &models {
+            tokens.sample(&[("model", model), ("direction", "input")], counts.input_tokens.load(Ordering::Relaxed));
+            tokens.sample(&[("model", model), ("direction", "output")], counts.output_tokens.load(Ordering::Relaxed));
         }
         let help = "Those of the tokens read that came from the provider's cache.";
         let mut cached = text.family("docent_model_cached_input_tokens_total", MetricKind::Counter, help);
-        for (model, counted) in &models {
-            cached.sample(&[("model", model)], counted.usage.cached_input_tokens);
+        for (model, counts) in &models {
+            cached.sample(&[("model", model)], counts.cached_input_tokens.load(Ordering::Relaxed));
         }
     }
+
+    fn job_times(&self, text: &mut Exposition) {
+        let JobTimes { waited, ended } = &*self.job_times;
+        let help = "Time from the creation of a job to the moment when a worker first takes it.";
+        text.family("docent_job_wait_seconds", MetricKind::Histogram, help).histogram(&[], &waited.counts());
+        let help = "Time from the creation of a job to its end, of jobs without a follow-up.";
+        text.family("docent_job_duration_seconds", MetricKind::Histogram, help)
+            .histogram(&[("status", JobStatus::Completed.as_str())], &ended.done.counts())
+            .histogram(&[("status", JobStatus::Failed.as_str())], &ended.failed.counts());
+    }
+}
+
+fn git_times(text: &mut Exposition, times: &GitTimes) {
+    let GitTimes { fetch, commit, push } = times;
+    let help = "Time of work with git, by how it ended.";
+    let mut family = text.family("docent_git_duration_seconds", MetricKind::Histogram, help);
+    for (operation, WorkDurations { done, failed }) in [("fetch", fetch), ("commit", commit), ("push", push)] {
+        family
+            .histogram(&[("operation", operation), ("outcome", "done")], &done.counts())
+            .histogram(&[("operation", operation), ("outcome", "failed")], &failed.counts());
+    }
+}
+
+/// What is read from the store.
+async fn stored(text: &mut Exposition, app: &App) -> Result<(), StoreError> {
+    jobs(text, &*app.store).await?;
+    let projects = app.projects().projects().await?;
+    let mut sites: Vec<(Timestamp, Domain)> = projects
+        .into_iter()
+        .filter_map(|project| Some((app.index_states.updated(project.uid)?, project.domain)))
+        .collect();
+    sites.sort();
+    sites.truncate(MOST_SITES);
+    let help = "When the docs of a site were last fetched and its index brought up to date, in seconds since 1970.";
+    let mut family = text.family("docent_index_updated_timestamp_seconds", MetricKind::Gauge, help);
+    for (at, domain) in &sites {
+        family.sample(&[("domain", domain.as_str())], seconds(*at));
+    }
+    Ok(())
+}
+
+/// Seconds since 1970.
+fn seconds(at: Timestamp) -> u64 {
+    u64::try_from(at.millis() / 1000).unwrap_or(0)
 }
 
 async fn jobs(text: &mut Exposition, store: &dyn Storage) -> Result<(), StoreError> {
@@ -199,34 +267,6 @@ async fn jobs(text: &mut Exposition, store: &dyn Storage) -> Result<(), StoreErr
     Ok(())
 }
 
-/// The route label of a request, from a closed list, so that requests cannot add labels.
-pub(crate) fn route_of(request: &Request) -> &'static str {
-    // The most frequent path is matched first, without splitting it.
-    if request.path().starts_with("/v2/agent/") {
-        return "/v2/agent";
-    }
-    match *request.segments().as_slice() {
-        ["v1", "agent", ..] => "/v1/agent",
-        ["v1", "analytics", ..] => "/v1/analytics",
-        ["v2", "agent", ..] => "/v2/agent",
-        ["discovery", "v1", "assistant", _, "feedback"] => "/discovery/v1/assistant/feedback",
-        ["discovery", "v1", "assistant", ..] => "/discovery/v1/assistant",
-        ["discovery", "v2", "assistant", ..] => "/discovery/v2/assistant",
-        ["discovery", "v2", "openai", ..] => "/discovery/v2/openai",
-        ["discovery", "v1", "search", ..] => "/discovery/v1/search",
-        ["discovery", "v1", "page", ..] => "/discovery/v1/page",
-        ["sites", ..] => "/sites",
-        ["mcp", ..] => "/mcp",
-        ["healthz"] => "/healthz",
-        ["readyz"] => "/readyz",
-        ["metrics"] => "/metrics",
-        ["widget.js"] | ["widget", ..] => "/widget",
-        ["openapi.json"] => "/openapi.json",
-        ["docs", "api"] => "/docs/api",
-        _ => "other",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
@@ -235,18 +275,14 @@ mod tests {
 
     #[test]
     fn a_stream_is_live_until_its_body_is_gone() {
-        let metrics = Metrics::new(Timestamp::from_millis(0), Replies::default(), ModelCalls::default());
+        let metrics = Metrics::new(Timestamp::from_millis(0), ModelCalls::default(), Arc::default());
         let live = || metrics.streams.load(Ordering::Relaxed);
-        let whole = metrics.answered("/a", respond::empty(StatusCode::NO_CONTENT));
+        let whole = metrics.answered("/a", Duration::ZERO, respond::empty(StatusCode::NO_CONTENT));
         assert_eq!(live(), 0);
-        let streamed = metrics.answered("/a", respond::stream("text/plain", futures::stream::pending::<Bytes>()));
+        let stream = respond::stream("text/plain", futures::stream::pending::<Bytes>());
+        let streamed = metrics.answered("/a", Duration::ZERO, stream);
         assert_eq!(live(), 1);
         drop((whole, streamed));
         assert_eq!(live(), 0);
-        let mut text = Exposition::default();
-        metrics.http(&mut text);
-        let text = text.into_text();
-        assert!(text.contains("\ndocent_http_requests_total{route=\"/a\",status=\"200\"} 1\n"), "{text}");
-        assert!(text.contains("\ndocent_http_requests_total{route=\"/a\",status=\"204\"} 1\n"), "{text}");
     }
 }

@@ -1,50 +1,62 @@
-//! Counts model calls, their failures, time and tokens.
+//! Counts and times model calls, by how they ended, and their tokens.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 use async_trait::async_trait;
 use docent_llm::{Description, Event, EventStream, Model, ModelError, Request};
-use docent_types::Usage;
+use docent_types::{Durations, Usage};
 use futures::Stream;
 use parking_lot::Mutex;
 
 /// The counts by configured model. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ModelCalls(Arc<Mutex<BTreeMap<String, CallCounts>>>);
+pub(crate) struct ModelCalls(Arc<Mutex<BTreeMap<String, Arc<CallCounts>>>>);
 
 /// The counts of one model.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(super) struct CallCounts {
-    pub(super) done: u64,
-    pub(super) failed: u64,
-    pub(super) cancelled: u64,
-    /// The total usage of the calls that succeeded.
-    pub(super) usage: Usage,
+    pub(super) done: Durations,
+    pub(super) failed: Durations,
+    pub(super) cancelled: Durations,
+    // The usage of the calls that succeeded.
+    pub(super) input_tokens: AtomicU64,
+    pub(super) output_tokens: AtomicU64,
+    pub(super) cached_input_tokens: AtomicU64,
+}
+
+impl CallCounts {
+    pub(super) fn by_outcome(&self) -> [(&'static str, &Durations); 3] {
+        [("done", &self.done), ("failed", &self.failed), ("cancelled", &self.cancelled)]
+    }
+
+    fn used(&self, usage: Usage) {
+        self.input_tokens.fetch_add(usage.input_tokens, Ordering::Relaxed);
+        self.output_tokens.fetch_add(usage.output_tokens, Ordering::Relaxed);
+        self.cached_input_tokens.fetch_add(usage.cached_input_tokens, Ordering::Relaxed);
+    }
 }
 
 impl ModelCalls {
     /// Wraps a model so that its calls are counted.
     pub(crate) fn of(&self, name: &str, model: Arc<dyn Model>) -> Arc<dyn Model> {
-        Arc::new(CountedModel { name: name.to_owned(), model, calls: self.clone() })
+        let counts = Arc::clone(self.0.lock().entry(name.to_owned()).or_default());
+        Arc::new(CountedModel { model, counts })
     }
 
-    pub(super) fn totals(&self) -> BTreeMap<String, CallCounts> {
+    pub(super) fn of_all(&self) -> BTreeMap<String, Arc<CallCounts>> {
         self.0.lock().clone()
-    }
-
-    fn count(&self, name: &str, count: impl FnOnce(&mut CallCounts)) {
-        count(self.0.lock().entry(name.to_owned()).or_default());
     }
 }
 
 #[derive(Debug)]
 struct CountedModel {
-    name: String,
     model: Arc<dyn Model>,
-    calls: ModelCalls,
+    counts: Arc<CallCounts>,
 }
 
 #[async_trait]
@@ -55,11 +67,11 @@ impl Model for CountedModel {
 
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {
         // Dropped before the first event: the call was cancelled.
-        let mut call = CallGuard { name: self.name.clone(), calls: self.calls.clone(), ended: false };
+        let mut call = CallGuard { counts: Arc::clone(&self.counts), begun: Instant::now(), ended: false };
         match self.model.stream(request).await {
             Ok(events) => Ok(Box::pin(CountedStream { events, call })),
             Err(error) => {
-                call.ends(|calls| calls.failed += 1);
+                call.ends(|counts| &counts.failed);
                 Err(error)
             }
         }
@@ -68,22 +80,22 @@ impl Model for CountedModel {
 
 /// Ensures that a call is counted exactly once.
 struct CallGuard {
-    name: String,
-    calls: ModelCalls,
+    counts: Arc<CallCounts>,
+    begun: Instant,
     ended: bool,
 }
 
 impl CallGuard {
-    fn ends(&mut self, count: impl FnOnce(&mut CallCounts)) {
+    fn ends(&mut self, outcome: impl FnOnce(&CallCounts) -> &Durations) {
         if !std::mem::replace(&mut self.ended, true) {
-            self.calls.count(&self.name, count);
+            outcome(&self.counts).record(self.begun.elapsed());
         }
     }
 }
 
 impl Drop for CallGuard {
     fn drop(&mut self) {
-        self.ends(|calls| calls.cancelled += 1);
+        self.ends(|counts| &counts.cancelled);
     }
 }
 
@@ -99,13 +111,12 @@ impl Stream for CountedStream {
         let next = std::task::ready!(self.events.as_mut().poll_next(cx));
         match &next {
             Some(Ok(Event::Done { usage, .. })) => {
-                let usage = *usage;
-                self.call.ends(|calls| {
-                    calls.done += 1;
-                    calls.usage += usage;
-                });
+                if !self.call.ended {
+                    self.call.counts.used(*usage);
+                }
+                self.call.ends(|counts| &counts.done);
             }
-            Some(Err(_)) | None => self.call.ends(|calls| calls.failed += 1),
+            Some(Err(_)) | None => self.call.ends(|counts| &counts.failed),
             Some(Ok(Event::TextDelta(_) | Event::ToolCall { .. })) => {}
         }
         Poll::Ready(next)
@@ -146,8 +157,8 @@ mod tests {
         let cut: Vec<_> = model.stream(request()).await.expect("a reply").collect().await;
         assert!(matches!(cut.last(), Some(Err(_))));
         drop(model.stream(request()).await.expect("a reply"));
-        let counted = calls.totals()["sonnet"];
-        assert_eq!((counted.done, counted.failed, counted.cancelled), (2, 2, 1));
-        assert!(counted.usage.output_tokens > 0 || counted.usage == Usage::default());
+        let counted = &calls.of_all()["sonnet"];
+        let counts = [&counted.done, &counted.failed, &counted.cancelled].map(|durations| durations.counts().count);
+        assert_eq!(counts, [2, 2, 1]);
     }
 }

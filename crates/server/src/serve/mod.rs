@@ -10,11 +10,10 @@ mod signals;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use docent_dashboard::{Dashboard, DashboardParts};
 use docent_discovery::{Answering, Replies};
-use docent_hooks::Hooks;
 use docent_jobs::{Engine, EngineConfig, ModelNames};
 use docent_llm::Model as _;
 use docent_operators::Operators;
@@ -96,14 +95,19 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
             info!(jobs = orphans, "taking up the jobs of a server that stopped in the middle");
         }
     }
+    let metrics = Metrics::new(app.now(), app.models.calls().clone(), Arc::clone(engine.times()))
+        .with_assistant(Arc::clone(&app.assistant))
+        .with_questions(app.embedder.clone())
+        .with_hooks(hooks.clone());
+    let disk = metrics.disk().clone().keep(app.config.data.clone(), drain.clone());
     let engine = tokio::spawn(engine.run(drain.clone()));
-    let house = Router::new(&app, operators, address, drain.clone(), hooks.clone());
+    let house = Router::new(&app, operators, address, drain.clone(), metrics);
     let shutdown = drain.clone().cancelled_owned();
     let ids = Arc::clone(&app.ids);
     let limits = open_files::limits(app.config.agent.workers);
     let http = tokio::spawn(docent_web::serve(listener, house, limits, ids, shutdown));
     let mut background_tasks = spawn_background_tasks(&app, &drain);
-    background_tasks.push(tokio::spawn(hooks.run(drain.clone())));
+    background_tasks.extend([tokio::spawn(hooks.run(drain.clone())), tokio::spawn(disk)]);
     lock.announce(&app.config.public_url.clone().unwrap_or_else(|| local_url(address)))?;
     Ok(RunningServer { app, address, url, drain, http, engine, background_tasks, lock, signals })
 }
@@ -213,6 +217,7 @@ struct Router {
 
 impl Handler for Router {
     async fn handle(&self, mut request: Request) -> Response {
+        let begun = Instant::now();
         let mut unknown_client = None;
         if let Some(proxies) = &self.app.config.proxies {
             let values = request.header_values(proxies.header.as_str());
@@ -232,7 +237,7 @@ impl Handler for Router {
             // Most requests are not for these routes, so their future is boxed to keep this one small.
             Box::pin(self.answer_others(request)).await
         };
-        self.metrics.answered(metered, response)
+        self.metrics.answered(metered, begun.elapsed(), response)
     }
 }
 
@@ -267,7 +272,7 @@ impl Router {
         let answer = match request.segments().as_slice() {
             ["healthz"] => self.probe(&request, async || Ok(healthy())).await,
             ["readyz"] => self.probe(&request, async || self.ready().await.map(|()| healthy())).await,
-            ["metrics"] => self.probe(&request, async || Ok(self.metrics.exposed(&*self.app.store).await)).await,
+            ["metrics"] => self.probe(&request, async || Ok(self.metrics.exposed(&self.app).await)).await,
             // Unknown paths are refused by the API, with the headers that its callers expect.
             _ => return self.v2.handle(request).await,
         };
@@ -286,7 +291,13 @@ fn draining() -> Refusal {
 
 impl Router {
     /// The server listens on `address`.
-    fn new(app: &Arc<App>, operators: Operators, address: SocketAddr, drain: CancellationToken, hooks: Hooks) -> Self {
+    fn new(
+        app: &Arc<App>,
+        operators: Operators,
+        address: SocketAddr,
+        drain: CancellationToken,
+        metrics: Metrics,
+    ) -> Self {
         let models = ModelNames {
             offered: app.config.offered.keys().cloned().collect(),
             default: app.config.agent.model.clone(),
@@ -298,10 +309,7 @@ impl Router {
                 .resumable_for(app.config.assistant.resumable),
             searches: app.searches.clone(),
         };
-        let metrics = Metrics::new(app.now(), answering.replies.clone(), app.models.calls().clone())
-            .with_assistant(Arc::clone(&app.assistant))
-            .with_questions(app.embedder.clone())
-            .with_hooks(hooks);
+        let metrics = metrics.with_replies(answering.replies.clone());
         let v1 = docent_http_v1::Api {
             access: app.access.clone(),
             jobs: app.jobs.clone(),

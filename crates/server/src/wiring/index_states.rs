@@ -35,6 +35,11 @@ impl IndexStates {
         self.inner().states.get(&project).cloned().unwrap_or_default()
     }
 
+    /// [`IndexState::at`] alone.
+    pub(crate) fn updated(&self, project: ProjectUid) -> Option<Timestamp> {
+        self.inner().states.get(&project)?.at
+    }
+
     /// [`IndexState::running`] alone.
     pub(crate) fn progress(&self, project: ProjectUid) -> Option<(usize, usize)> {
         self.inner().states.get(&project)?.running

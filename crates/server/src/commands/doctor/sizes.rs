@@ -1,12 +1,11 @@
 //! The sizes of the data folder's parts, and how to shrink a database.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
 use super::Finding;
 use crate::commands::quantity::{bytes, counted};
+use crate::data_folder::weight;
 use crate::failure::Failure;
 use crate::wiring::app::App;
 use crate::wiring::storage::StoreSizes;
@@ -96,34 +95,10 @@ impl DiskUsage {
     }
 }
 
-/// The size of all files below a folder, in bytes. Files that cannot be read or are deleted meanwhile count as 0.
-fn weight(folder: &Path) -> u64 {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .map(|entry| match entry.metadata() {
-            Ok(found) if found.is_dir() => weight(&entry.path()),
-            Ok(found) => found.len(),
-            Err(_) => 0,
-        })
-        .sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::wiring::storage::FileSpace;
-
-    #[test]
-    fn a_folder_weighs_what_its_files_do() {
-        let folder = tempfile::tempdir().expect("a folder");
-        std::fs::create_dir_all(folder.path().join("a/b")).expect("folders");
-        std::fs::write(folder.path().join("a/b/one"), [0; 1000]).expect("a file");
-        std::fs::write(folder.path().join("two"), [0; 234]).expect("a file");
-        std::os::unix::fs::symlink(folder.path(), folder.path().join("a/again")).expect("a link");
-        let link = std::fs::symlink_metadata(folder.path().join("a/again")).expect("a link").len();
-        assert_eq!(weight(folder.path()), 1234 + link);
-        assert_eq!(weight(&folder.path().join("none")), 0);
-    }
 
     #[test]
     fn a_file_that_does_not_shrink_is_only_worth_a_word_when_much_of_it_is_free() {
