@@ -1,4 +1,9 @@
-//! `/metrics` after a job and a question: every duration has been counted, and so has what is kept.
+//! `/metrics` after a job and a question: every duration has been counted, and so has what is kept. What `deploy/` draws and
+//! alerts on is there.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 use docent_tests::agent::id;
 use docent_tests::{Request, Server, Site, eventually};
@@ -50,4 +55,20 @@ fn a_job_and_a_question_are_timed_from_end_to_end() {
     site.agent().reaches(&job, "completed");
     let ended = value(&metrics(&site.server), "docent_job_duration_seconds_count{status=\"completed\"}");
     assert!((ended - 1.0).abs() < 0.5, "the pause before a follow-up is not part of a job's duration: {ended}");
+}
+
+#[test]
+fn the_dashboard_and_the_alerts_name_metrics_that_there_are() {
+    let (_site, _, text) = busy_site();
+    let shown: BTreeSet<&str> = text.lines().filter_map(|line| line.split(['{', ' ']).next()).collect();
+    for file in ["grafana.json", "alerts.yml"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy").join(file);
+        let read = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let words = read.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let named: BTreeSet<&str> =
+            words.filter(|word| word.starts_with("docent_") || word.starts_with("process_")).collect();
+        assert!(named.len() > 5, "{file} names {named:?}");
+        let unknown: Vec<_> = named.difference(&shown).collect();
+        assert!(unknown.is_empty(), "{file} names {unknown:?}, which no server shows");
+    }
 }
