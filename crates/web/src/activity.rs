@@ -22,6 +22,11 @@ impl Activity {
         (!busy).then(|| self.started.load(Ordering::Relaxed))
     }
 
+    /// Whether there was a request.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.started.load(Ordering::Relaxed) > 0
+    }
+
     pub(crate) fn writing(&self, waits: bool) {
         self.writing.store(waits, Ordering::Relaxed);
     }

@@ -15,7 +15,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::net::TcpStream;
-use tokio::time::{Instant, interval_at};
+use tokio::time::{Instant, interval_at, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::activity::{Activity, RunningRequest};
@@ -27,6 +27,9 @@ use crate::socket::Socket;
 
 /// How many checks in a row must find a connection idle before it is closed.
 const IDLE_CHECKS: u32 = 2;
+/// How long a draining server waits for the first request of a connection, and how often it looks: half a second in all.
+const FIRST_REQUEST_CHECKS: u32 = 50;
+const FIRST_REQUEST_CHECK: Duration = Duration::from_millis(10);
 
 /// What all connections of a server share.
 pub(crate) struct Server<H> {
@@ -62,6 +65,7 @@ pub(crate) async fn connection<H: Handler>(server: Arc<Server<H>>, stream: TcpSt
     });
     let mut serving = pin!(builder.serve_connection(TokioIo::new(socket), service));
     let mut idle = pin!(idle(&activity, most_idle));
+    let mut drained = pin!(drained(&drain, &activity));
     let mut drains = false;
     loop {
         tokio::select! {
@@ -73,7 +77,7 @@ pub(crate) async fn connection<H: Handler>(server: Arc<Server<H>>, stream: TcpSt
                 return;
             }
             () = stop.cancelled() => return,
-            () = drain.cancelled(), if !drains => {
+            () = &mut drained, if !drains => {
                 drains = true;
                 serving.as_mut().graceful_shutdown();
             }
@@ -101,6 +105,18 @@ fn builder(limits: &ServerLimits) -> auto::Builder<TokioExecutor> {
         .keep_alive_interval(limits.head)
         .keep_alive_timeout(limits.head);
     builder
+}
+
+/// Completes when a connection is to take no more requests. On one that had none yet, the first may be on its way: closing it
+/// would lose a request that could still be answered, or sent elsewhere by the answer.
+async fn drained(drain: &CancellationToken, activity: &Activity) {
+    drain.cancelled().await;
+    for _ in 0..FIRST_REQUEST_CHECKS {
+        if activity.has_begun() {
+            return;
+        }
+        sleep(FIRST_REQUEST_CHECK).await;
+    }
 }
 
 /// Completes when a connection has been idle for `limit`: no request came, or one did not complete its head. Checked at

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use docent_types::Ids;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -30,7 +30,8 @@ pub struct Drained {
 ///
 /// HTTP/1.1 and HTTP/2 without TLS are told apart by their first bytes. A connection is accepted only when fewer than
 /// [`ServerLimits::connections`] are open. The listener is closed as soon as `shutdown` completes, so the kernel
-/// refuses later clients, and they can try another instance.
+/// refuses later clients, and they can try another instance. Those whose connections the kernel has accepted by then are
+/// served like all others: a request of theirs may be on its way.
 pub async fn serve<H: Handler>(
     listener: TcpListener,
     handler: H,
@@ -56,13 +57,12 @@ pub async fn serve<H: Handler>(
             () = &mut shutdown => break,
             next = next => next,
         };
-        let server = Arc::clone(&server);
-        connections.spawn(async move {
-            connection(server, stream, peer).await;
-            drop(permit);
-        });
+        serve_one(&server, &connections, stream, peer, permit);
     }
-    drop(listener);
+    for (stream, peer) in waiting(listener) {
+        let Ok(permit) = Arc::clone(&room).try_acquire_owned() else { break };
+        serve_one(&server, &connections, stream, peer, Some(permit));
+    }
     drain.cancel();
     connections.close();
     if timeout(bound, connections.wait()).await.is_ok() {
@@ -72,6 +72,31 @@ pub async fn serve<H: Handler>(
     stop.cancel();
     connections.wait().await;
     Drained { cut }
+}
+
+/// Serves a connection, which holds its permit meanwhile.
+fn serve_one<H: Handler>(
+    server: &Arc<Server<H>>,
+    connections: &TaskTracker,
+    stream: TcpStream,
+    peer: SocketAddr,
+    permit: Option<OwnedSemaphorePermit>,
+) {
+    let server = Arc::clone(server);
+    connections.spawn(async move {
+        connection(server, stream, peer).await;
+        drop(permit);
+    });
+}
+
+/// The connections that the kernel has accepted and we have not. Closes the listener after them.
+fn waiting(listener: TcpListener) -> impl Iterator<Item = (TcpStream, SocketAddr)> {
+    let listener = listener.into_std().ok();
+    std::iter::from_fn(move || {
+        let (stream, peer) = listener.as_ref()?.accept().ok()?;
+        stream.set_nonblocking(true).ok()?;
+        Some((TcpStream::from_std(stream).ok()?, peer))
+    })
 }
 
 /// The next connection. Out of file descriptors or memory, it retries after a pause, and logs that once.

@@ -339,6 +339,24 @@ async fn an_answer_that_would_go_on_hears_that_the_server_stops() {
     assert!(rest(&mut socket).await.ends_with("told"));
 }
 
+#[tokio::test]
+async fn a_request_that_was_on_its_way_when_the_server_stopped_is_answered() {
+    let mut site = Site::start(ServerLimits::default()).await;
+    let mut early = site.connect().await;
+    // The runtime has one thread, so the server has not accepted this one when it is told to stop.
+    let late = std::net::TcpStream::connect(site.address).unwrap();
+    late.set_nonblocking(true).unwrap();
+    let mut late = TcpStream::from_std(late).unwrap();
+    site.shutdown.take().unwrap().send(()).unwrap();
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert!(TcpStream::connect(site.address).await.is_err(), "nobody else gets in");
+    for socket in [&mut early, &mut late] {
+        socket.write_all(b"GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+        assert!(rest(socket).await.ends_with("hello"));
+    }
+    assert_eq!((&mut site.task).await.unwrap(), Drained { cut: 0 });
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_idle_connection_is_closed_and_a_running_one_is_not() {
     let mut site = Site::start(ServerLimits::default()).await;
