@@ -1,6 +1,6 @@
 // Sites that put the chat on their pages, and a proxy before the assistant whose connections can be cut.
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, request as send } from 'node:http';
 import { connect, createServer as createProxy } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -92,6 +92,18 @@ export class Hosts {
       return;
     }
     const { server, domain, key } = this.#assistant;
+    if (pathname.startsWith('/docent/')) {
+      // The assistant below a path of the site, as a proxy passes it on.
+      const { method, headers } = request;
+      const passed = send(server + request.url.slice('/docent'.length), { method, headers }, answer => answer.pipe(response.writeHead(answer.statusCode, answer.headers)));
+      request.pipe(passed);
+      return;
+    }
+    if (pathname === '/below-a-path') {
+      response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
+      response.end(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Docs</title><link rel="icon" href="data:,"><body><script type="module" src="/docent/widget.js" data-domain="${domain}" data-key="${key}"></script></body></html>`);
+      return;
+    }
     if (pathname === '/docsearch' || pathname === '/docsearch-react') {
       const box = pathname === '/docsearch' ? withDocSearch : withReact;
       response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });

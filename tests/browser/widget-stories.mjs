@@ -492,3 +492,15 @@ export async function theLimitOfADayIsToldInTheReadersLanguage({ visit, expect }
   await ends(page, 0);
   expect('and still after a reload', (await shown()).startsWith('Bis '), await shown());
 }
+
+export async function belowAPathOfTheSiteNothingIsAskedElsewhere({ visit, expect, hosts }) {
+  const page = await visit('/below-a-path');
+  await opener(page).click();
+  await panelOf(page).waitFor();
+  await asks(page, QUESTION);
+  await reads(page, 0, 'parked for a day');
+  await ends(page, 0);
+  const asked = page.asked.map(request => new URL(request.url())).filter(url => url.protocol !== 'data:');
+  expect('the site is asked alone', asked.every(url => url.origin === hosts.origin), asked);
+  expect('below the path', bodies(page).length === 1 && asked.filter(url => url.pathname.startsWith('/docent/')).length >= 4, asked);
+}

@@ -18,6 +18,9 @@ pub struct Credentials<'a> {
     pub ip: Option<IpAddr>,
     /// The bytes of the `Origin` header.
     pub origin: Option<&'a [u8]>,
+    /// The bytes of the `Host` header, if a browser says (`Sec-Fetch-Site: same-origin`) that the page is from there. With
+    /// requests that only read, browsers send no `Origin` to it.
+    pub own_host: Option<&'a [u8]>,
 }
 
 impl<'a> Credentials<'a> {
@@ -28,7 +31,13 @@ impl<'a> Credentials<'a> {
         origin: impl IntoIterator<Item = &'a [u8]>,
         ip: IpAddr,
     ) -> Self {
-        Self { authorization: once(authorization), ip: Some(ip), origin: once(origin) }
+        Self { authorization: once(authorization), ip: Some(ip), origin: once(origin), own_host: None }
+    }
+
+    /// Sets the `Host` header of a request that comes from a page of the same origin, as a browser says.
+    #[must_use]
+    pub fn with_own_host(self, host: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        Self { own_host: once(host), ..self }
     }
 }
 
@@ -126,8 +135,17 @@ impl Credentials<'_> {
         }
     }
 
-    fn origin(&self) -> Option<Origin> {
-        std::str::from_utf8(self.origin?).ok()?.parse().ok()
+    fn is_from_one_of(&self, allowed: &[Origin]) -> bool {
+        let is_allowed = |origin: &str| origin.parse().is_ok_and(|origin| allowed.contains(&origin));
+        let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
+        match (self.origin, self.own_host) {
+            (Some(origin), _) => is_allowed(text(origin)),
+            // A proxy may speak TLS for us, so the scheme is not known.
+            (None, Some(host)) => {
+                ["https", "http"].iter().any(|scheme| is_allowed(&format!("{scheme}://{}", text(host))))
+            }
+            (None, None) => false,
+        }
     }
 }
 
@@ -167,9 +185,7 @@ pub fn admit(
     if !grant.allow_ip.is_empty() && !credentials.ip.is_some_and(is_allowed) {
         return Err(Denial::Address);
     }
-    if !grant.allow_origin.is_empty()
-        && !credentials.origin().is_some_and(|origin| grant.allow_origin.contains(&origin))
-    {
+    if !grant.allow_origin.is_empty() && !credentials.is_from_one_of(&grant.allow_origin) {
         return Err(Denial::Origin);
     }
     Ok(())

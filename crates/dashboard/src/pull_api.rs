@@ -59,6 +59,7 @@ async fn act(
         authorization: request.header(http::header::AUTHORIZATION).map(str::as_bytes),
         ip: Some(request.client()),
         origin: request.header(http::header::ORIGIN).map(str::as_bytes),
+        ..Credentials::default()
     };
     let admitted = access.agent(&credentials, project, Scope::Write).await;
     let Principal { project, .. } = admitted.map_err(|error| match error {

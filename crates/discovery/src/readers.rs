@@ -8,7 +8,9 @@ use docent_assistant::Assistant;
 use docent_types::{CallError, Project};
 use docent_web::cors::{self, Origins};
 use docent_web::{HttpError, Methods, Request, Response};
-use http::header::{AUTHORIZATION, ORIGIN};
+use http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The headers that scripts may read.
 const EXPOSED: &str = "X-Thread-Id, X-Thread-Key, X-Request-Id, Retry-After, RateLimit";
@@ -20,7 +22,16 @@ pub fn is_shared(request: &Request) -> bool {
 
 /// The credentials in a request.
 pub fn credentials(request: &Request) -> Credentials<'_> {
-    Credentials::from_headers(request.header_values(AUTHORIZATION), request.header_values(ORIGIN), request.client())
+    let credentials = Credentials::from_headers(
+        request.header_values(AUTHORIZATION),
+        request.header_values(ORIGIN),
+        request.client(),
+    );
+    if request.header_values(SEC_FETCH_SITE).eq([b"same-origin"]) {
+        credentials.with_own_host(request.header_values(HOST))
+    } else {
+        credentials
+    }
 }
 
 /// The answer to OPTIONS. A preflight has no key, so it is answered for any page; the key decides about the request

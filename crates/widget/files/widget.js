@@ -44,7 +44,7 @@ export class DocentChat extends HTMLElement {
 
   connectedCallback() {
     if (this.shadowRoot) return;
-    this.options = { server: HERE.origin, ...this.dataset, ...this.options };
+    this.options = { server: new URL(".", HERE).href.slice(0, -1), ...this.dataset, ...this.options };
     const root = this.attachShadow({ mode: "open" });
     root.adoptedStyleSheets = [sheet(STYLE)];
     this.floats = this.hasAttribute("floating");

@@ -59,6 +59,7 @@ impl Story {
             authorization: self.header.as_deref().map(str::as_bytes),
             ip: self.ip.map(|ip| ip.parse().expect("an address")),
             origin: self.origin.map(str::as_bytes),
+            ..Credentials::default()
         };
         let action = Action { kind: self.kind, need: self.need, project: project.as_ref() };
         admit(self.record.as_ref(), &credentials.key()?, &credentials, &action, self.now)
@@ -184,11 +185,45 @@ proptest! {
         let (_, mut record) = minted(KeyKind::Admin, 1);
         record.grant.allow_origin = vec!["https://docs.example.com".parse().unwrap()];
         let header = if bearer { [b"Bearer ", &authorization[..]].concat() } else { authorization };
-        let credentials = Credentials { authorization: Some(&header), ip: None, origin: Some(&origin) };
+        let credentials = Credentials { authorization: Some(&header), origin: Some(&origin), ..Credentials::default() };
         let acme = project("acme");
         let action = Action { kind: KeyKind::Admin, need: Scope::Read, project: Some(&acme) };
         if let Ok(key) = credentials.key() {
             prop_assert!(admit(Some(&record), &key, &credentials, &action, NOW).is_err());
         }
+    }
+}
+
+#[test]
+fn a_page_of_the_same_origin_needs_no_origin_header() {
+    let mut grant = Grant::new(KeyKind::Assistant, project("acme"), NOW);
+    grant.allow_origin = vec!["https://docs.example.com".parse().expect("an origin")];
+    let fill = |bytes: &mut [u8]| {
+        bytes.fill(1);
+        Ok::<_, Infallible>(())
+    };
+    let (key, record) = mint(grant, NOW, fill).expect("it is constant");
+    let header = format!("Bearer {}", key.expose());
+    let asks = |origin: Option<&'static str>, host: Option<&'static str>| {
+        let credentials = Credentials {
+            authorization: Some(header.as_bytes()),
+            origin: origin.map(str::as_bytes),
+            own_host: host.map(str::as_bytes),
+            ..Credentials::default()
+        };
+        let need = project("acme");
+        let action = Action { kind: KeyKind::Assistant, project: Some(&need), need: Scope::Read };
+        admit(Some(&record), &credentials.key().expect("a key"), &credentials, &action, NOW)
+    };
+    assert_eq!(asks(None, Some("docs.example.com")), Ok(()));
+    assert_eq!(asks(None, Some("docs.example.com:443")), Ok(()));
+    for (origin, host) in [
+        (None, None),
+        (None, Some("evil.example")),
+        (None, Some("docs.example.com:8443")),
+        (None, Some("twice")),
+        (Some("https://evil.example"), Some("docs.example.com")),
+    ] {
+        assert_eq!(asks(origin, host), Err(Denial::Origin), "{origin:?} {host:?}");
     }
 }

@@ -67,7 +67,7 @@ async fn a_key_that_another_process_revokes_is_refused_soon() {
     let access = Access::new(Arc::clone(&server) as _, Arc::clone(&server) as _, clock);
     let header = format!("Bearer {}", key.expose());
     let enter = async || {
-        let credentials = Credentials { authorization: Some(header.as_bytes()), origin: None, ip: None };
+        let credentials = Credentials { authorization: Some(header.as_bytes()), ..Credentials::default() };
         access.agent(&credentials, "acme", Scope::Read).await.map(drop)
     };
     for _ in 0..100 {

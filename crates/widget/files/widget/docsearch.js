@@ -83,7 +83,7 @@ const failure = (message) => Object.assign(new Error(message), { name: "RetryErr
 // `domain` and `key` are the site's on the server, an assistant key; `server` is where this file came from, if it is not given; `base` is
 // where the docs begin, such as `/docs`; `group` stands over the results; `filter` is that of `POST /discovery/v1/search/{domain}`;
 // `ask` says whether the last result asks the chat on the page (`widget.js`).
-export const docent = ({ domain, key, server = HERE.origin, base = "", group = "Documentation", filter = {}, ask = true }) => {
+export const docent = ({ domain, key, server = new URL("..", HERE).href.slice(0, -1), base = "", group = "Documentation", filter = {}, ask = true }) => {
   const search = async ({ query = "", hitsPerPage = 20, indexName, facetFilters }) => {
     const found = { hits: [], nbHits: 0, page: 0, nbPages: 1, hitsPerPage, processingTimeMS: 1, index: indexName, query, params: "" };
     if (!query.trim()) return found;

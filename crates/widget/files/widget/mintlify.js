@@ -2,7 +2,7 @@
 // `DOMAIN/KEY`.
 import { init } from "../widget.js";
 
-const SERVER = new URL(import.meta.url).origin;
+const SERVER = new URL("..", import.meta.url).href.slice(0, -1);
 const isGroup = (value) => value && typeof value === "object" && !Array.isArray(value);
 
 /** The configuration with a patch; null takes a value away. */
