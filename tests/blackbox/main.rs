@@ -16,6 +16,7 @@ mod dashboard;
 mod dashboard_secrets;
 mod data_folder;
 mod demo;
+mod deploy;
 mod drain;
 mod embedder;
 mod errors;

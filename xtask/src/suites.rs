@@ -42,6 +42,8 @@ pub(crate) enum Suite {
     Postgres,
     /// nginx, with connections that it keeps, before the built server
     Proxy,
+    /// The files of deploy/: nginx, Caddy and HAProxy before the built server; metrics, alert rules and the unit checked by
+    /// promtool and systemd-analyze
     /// The real SDK clients, and clients of the API's description, against the built server; $DOCENT_CASES says how many
     /// requests schemathesis makes up
     Sdk,
@@ -79,6 +81,7 @@ impl Suite {
         Self::Ssh,
         Self::Postgres,
         Self::Proxy,
+        Self::Deploy,
         Self::Sdk,
         Self::Browser,
         Self::Dashboard,
@@ -112,6 +115,7 @@ impl Suite {
             Self::Ssh => "ssh",
             Self::Postgres => "postgres",
             Self::Proxy => "proxy",
+            Self::Deploy => "deploy",
             Self::Sdk => "sdk",
             Self::Browser => "browser",
             Self::Dashboard => "dashboard",
@@ -163,6 +167,7 @@ impl<'a> Suites<'a> {
             Suite::Ssh => self.ssh(stop).await,
             Suite::Postgres => self.postgres(stop).await,
             Suite::Proxy => self.proxy(stop).await,
+            Suite::Deploy => self.deploy(stop).await,
             Suite::Sdk => self.sdk(stop).await,
             Suite::Browser => self.browser(stop).await,
             Suite::Dashboard => self.dashboard(stop).await,
@@ -348,8 +353,22 @@ impl<'a> Suites<'a> {
     }
 
     async fn proxy(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
-        let nginx = self.tools.debian_program("nginx", stop).await?;
+        let nginx = self.tools.debian_program("nginx", "nginx", stop).await?;
         self.stories("kept_connections::", &[("DOCENT_NGINX", nginx)], stop).await
+    }
+
+    async fn deploy(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
+        let mut env = Vec::new();
+        for (variable, program, package) in [
+            ("DOCENT_NGINX", "nginx", "nginx"),
+            ("DOCENT_CADDY", "caddy", "caddy"),
+            ("DOCENT_HAPROXY", "haproxy", "haproxy"),
+            ("DOCENT_PROMTOOL", "promtool", "prometheus"),
+            ("DOCENT_SYSTEMD_ANALYZE", "systemd-analyze", "systemd"),
+        ] {
+            env.push((variable, self.tools.debian_program(program, package, stop).await?));
+        }
+        self.stories("deploy::", &env, stop).await
     }
 
     async fn sdk(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {

@@ -143,13 +143,13 @@ impl<'a> Tools<'a> {
         None
     }
 
-    /// A program of the Debian package of the same name.
-    pub(crate) async fn debian_program(&self, program: &str, stop: &mut StopSignal) -> Found<PathBuf> {
+    /// A program of a Debian package.
+    pub(crate) async fn debian_program(&self, program: &str, package: &str, stop: &mut StopSignal) -> Found<PathBuf> {
         if on_path(program).is_none() {
-            self.only_with_install(&format!("{program} is missing (Debian: {program})"))?;
-            self.debian(&[program], stop).await?;
+            self.only_with_install(&format!("{program} is missing (Debian: {package})"))?;
+            self.debian(&[package], stop).await?;
         }
-        on_path(program).ok_or_else(|| Missing::Failed(format!("the package {program} brought no such program")))
+        on_path(program).ok_or_else(|| Missing::Failed(format!("the package {package} brought no {program}")))
     }
 
     /// The folders of PostgreSQL's programs: what `$DOCENT_POSTGRES` names, or that of the system; and the newest version,

@@ -125,7 +125,7 @@ impl Generator {
             Self::Mkdocs => (tools.python_program("mkdocs", &requirements, stop).await?, None),
             Self::Sphinx | Self::SphinxRst => (tools.python_program("sphinx-build", SPHINX, stop).await?, None),
             Self::Hugo => (tools.python_program("hugo", &requirements, stop).await?, None),
-            Self::Jekyll => (tools.debian_program("jekyll", stop).await?, None),
+            Self::Jekyll => (tools.debian_program("jekyll", "jekyll", stop).await?, None),
             Self::Mdbook => (tools.cargo_program("mdbook", MDBOOK, stop).await?, None),
             _ if brought.exists() => (tools.node_with(&own, stop).await?, Some(brought)),
             _ => (tools.node_with(&own, stop).await?, Some(own.join("node_modules"))),
