@@ -217,3 +217,17 @@ fn a_wrong_value_is_told_in_plain_words_with_an_example() {
         }
     }
 }
+
+#[test]
+fn health_says_whether_the_server_is_ready() {
+    let installation = Installation::new();
+    let server = installation.serve();
+    let listen = server.address().to_string();
+    assert_eq!(installation.must(&["health", "--listen", &listen]).stdout, "ready\n");
+    assert_eq!(installation.must(&["health", "--listen", &listen, "--json"]).json(), json!({ "ready": true }));
+    server.kill();
+    let finished = installation.run(&["health", "--listen", &listen]);
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""));
+    assert!(finished.stderr.contains(&format!("could not talk to the server at {listen}")), "{}", finished.stderr);
+    assert_eq!(installation.run(&["health", "--listen", "127.0.0.1:0"]).code, Some(2));
+}

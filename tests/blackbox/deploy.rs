@@ -2,6 +2,7 @@
 //! systemd-analyze, and a shell. Only addresses and paths are changed.
 
 mod checked;
+mod container;
 
 use std::ffi::OsString;
 use std::fs;

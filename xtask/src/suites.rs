@@ -44,6 +44,7 @@ pub(crate) enum Suite {
     Proxy,
     /// The files of deploy/: nginx, Caddy and HAProxy before the built server; metrics, alert rules and the unit checked by
     /// promtool and systemd-analyze
+    Deploy,
     /// The real SDK clients, and clients of the API's description, against the built server; $DOCENT_CASES says how many
     /// requests schemathesis makes up
     Sdk,

@@ -58,6 +58,8 @@ pub(crate) enum Command {
     Backup(BackupArgs),
     /// Put a backup in the place of the database, which is kept under another name; the server must be stopped
     Restore(RestoreArgs),
+    /// Ask the server on this machine whether it is ready: exit code 0 or 1
+    Health(ServeArgs),
     /// Check configuration, store, git, models, forges and repositories, and say what to fix
     Doctor,
 }
@@ -66,8 +68,8 @@ impl Command {
     /// Whether the command makes a data folder where there is none; the others say that there is none.
     pub(crate) const fn makes_data_folder(&self) -> bool {
         match self {
-            // `demo` and `run` work in a temporary one.
-            Self::Demo(_) | Self::Serve(_) | Self::Run(_) | Self::Restore(_) => true,
+            // `demo` and `run` work in a temporary one, and `health` in none.
+            Self::Demo(_) | Self::Health(_) | Self::Serve(_) | Self::Run(_) | Self::Restore(_) => true,
             Self::Project(command) => matches!(command, ProjectCommand::Add(_)),
             Self::Key(_)
             | Self::Operator(_)
@@ -92,7 +94,7 @@ pub(crate) struct DemoArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Where to listen; port 0 picks a free one [default: 127.0.0.1:8080]
+    /// Where the server listens; port 0 picks a free one [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
 }

@@ -22,7 +22,7 @@ use serde_json::json;
 use tracing::info;
 
 use crate::cli::{Cli, Command};
-use crate::commands::{ask, backup, demo, doctor, index, keys, operators, projects, restore, run, search};
+use crate::commands::{ask, backup, demo, doctor, health, index, keys, operators, projects, restore, run, search};
 use crate::config::{Config, Overrides, StoreConfig};
 use crate::failure::Failure;
 use crate::logging::Logger;
@@ -85,7 +85,7 @@ fn failed(failure: &Failure) -> ExitCode {
 
 async fn run(cli: &Cli) -> Result<(), Failure> {
     let listen = match &cli.command {
-        Command::Serve(args) => args.listen,
+        Command::Serve(args) | Command::Health(args) => args.listen,
         _ => None,
     };
     let overrides = Overrides { listen, data: cli.global.data.clone() };
@@ -117,6 +117,7 @@ async fn carry_out(command: &Command, cli: &Cli, config: Config, json: bool) -> 
         Command::Project(command) => projects::run(&App::open(config).await?, command, json).await,
         Command::Key(command) => keys::run(&App::open(config).await?, command, json).await,
         Command::Operator(command) => operators::run(&App::open(config).await?, command, json).await,
+        Command::Health(_) => health::run(&config, json).await,
         Command::Index(args) => index::run(&App::open(config).await?, args, json).await,
         Command::Ask(args) => ask::run(&App::open(config).await?, args, json).await,
         Command::Search(args) => search::run(&App::open(config).await?, args, json).await,

@@ -5,6 +5,7 @@ pub(crate) mod backup;
 pub(crate) mod client;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod health;
 pub(crate) mod index;
 pub(crate) mod keys;
 pub(crate) mod operators;

@@ -112,14 +112,19 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
     Ok(RunningServer { app, address, url, drain, http, engine, background_tasks, lock, signals })
 }
 
-/// The URL of the server on its own machine: a server that listens on all addresses is reached by loopback.
-fn local_url(mut address: SocketAddr) -> String {
+/// The URL of the server on its own machine.
+fn local_url(address: SocketAddr) -> String {
+    format!("http://{}", local_address(address))
+}
+
+/// Where a server that listens there is reached on its own machine: one that listens on all addresses is reached by loopback.
+pub(crate) fn local_address(mut address: SocketAddr) -> SocketAddr {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
         IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
         _ => {}
     }
-    format!("http://{address}")
+    address
 }
 
 /// Starts the background tasks, after the server began to answer requests.
