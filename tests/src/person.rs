@@ -1,5 +1,6 @@
 //! Operators who sign in to the dashboard.
 
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::http::{Request, Response};
@@ -14,6 +15,8 @@ pub const PASSWORD: &str = "a horse and a battery";
 #[derive(Debug)]
 pub struct Person<'s> {
     server: &'s Server,
+    /// The address and the name of a proxy in front of the server.
+    proxy: Option<(SocketAddr, String)>,
     pub cookies: Vec<(String, String)>,
     pub token: String,
 }
@@ -21,7 +24,13 @@ pub struct Person<'s> {
 impl<'s> Person<'s> {
     /// A person whose browser has no cookies.
     pub fn new(server: &'s Server) -> Self {
-        Self { server, cookies: Vec::new(), token: String::new() }
+        Self { server, proxy: None, cookies: Vec::new(), token: String::new() }
+    }
+
+    /// The person reaches the server as `https://NAME`, through a proxy at this address.
+    #[must_use]
+    pub fn through(self, address: SocketAddr, name: &str) -> Self {
+        Self { proxy: Some((address, name.to_owned())), ..self }
     }
 
     /// Signs up with a link that the command line created.
@@ -29,15 +38,30 @@ impl<'s> Person<'s> {
     /// # Panics
     /// When the sign-up is refused.
     pub fn joins(server: &'s Server, installation: &Installation, name: &str, role: &str) -> Self {
+        let mut person = Self::new(server);
+        person.signs_up(installation, name, role);
+        person
+    }
+
+    /// As [`joins`](Self::joins), for a person whose browser is set up.
+    ///
+    /// # Panics
+    /// When the sign-up is refused.
+    pub fn signs_up(&mut self, installation: &Installation, name: &str, role: &str) {
         let link = installation.must(&["operator", "link", "--role", role]).stdout;
         let path = link.trim().split_once("/dashboard/").map(|(_, rest)| format!("/dashboard/{rest}")).expect("a link");
-        let mut person = Self::new(server);
-        assert_eq!(person.gets(&path).status, 200);
+        assert_eq!(self.gets(&path).status, 200);
         let form = [("name", name), ("password", PASSWORD), ("repeated", PASSWORD)];
-        let joined = person.posts(&path, &form);
+        let joined = self.posts(&path, &form);
         assert_eq!((joined.status, joined.header("location")), (303, Some("/dashboard")), "{}", joined.text());
-        person.gets("/dashboard/-/account");
-        person
+        self.gets("/dashboard/-/account");
+    }
+
+    fn sends(&self, request: Request) -> Response {
+        match &self.proxy {
+            None => self.server.send(&request),
+            Some((address, name)) => request.header("host", name).send(*address).expect("the proxy answers"),
+        }
     }
 
     /// The page at the end of a link's redirects, for a new editor.
@@ -64,16 +88,19 @@ impl<'s> Person<'s> {
     }
 
     pub fn gets(&mut self, path: &str) -> Response {
-        let response = self.server.send(&Request::get(path).header("cookie", self.cookie_header()));
+        let response = self.sends(Request::get(path).header("cookie", self.cookie_header()));
         self.keeps(&response);
         response
     }
 
     /// Sends a form like a browser on a page of the server.
     pub fn posts(&mut self, path: &str, fields: &[(&str, &str)]) -> Response {
-        let origin = format!("http://{}", self.server.address());
+        let origin = match &self.proxy {
+            None => format!("http://{}", self.server.address()),
+            Some((_, name)) => format!("https://{name}"),
+        };
         let request = self.form(path, fields).header("origin", origin).header("sec-fetch-site", "same-origin");
-        let response = self.server.send(&request);
+        let response = self.sends(request);
         self.keeps(&response);
         response
     }
