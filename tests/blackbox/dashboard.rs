@@ -47,6 +47,8 @@ fn each_role_may_do_what_it_is_for_and_no_more() {
         ("owner", "/dashboard/-/operators".to_owned()),
         ("owner", "/dashboard/-/audit".to_owned()),
         ("owner", "/dashboard/-/settings".to_owned()),
+        ("owner", "/dashboard/-/style".to_owned()),
+        ("viewer", "/dashboard/-/search?q=widget".to_owned()),
         ("viewer", of("")),
         ("viewer", of("/jobs")),
         ("viewer", of(&format!("/jobs/{job}"))),
@@ -62,6 +64,8 @@ fn each_role_may_do_what_it_is_for_and_no_more() {
         ("viewer", of("/analytics")),
         ("viewer", of("/gaps")),
         ("viewer", of("/searches")),
+        ("viewer", of("/docs")),
+        ("viewer", of("/docs?page=quickstart")),
         ("owner", of("/keys")),
         ("owner", of("/settings")),
     ];
@@ -398,8 +402,8 @@ fn actions_are_in_the_audit_list() {
     let mut owner = Person::joins(&site.server, &site.installation, "olive", "owner");
     let keys = format!("/dashboard/{PROJECT}/keys");
     let made = owner.posts(&keys, &[("kind", "admin"), ("scope", "read"), ("days", "7"), ("name", "for <b>CI</b>")]);
-    assert_eq!(made.status, 200, "{}", made.text());
-    let page = made.text();
+    assert_eq!((made.status, made.header("location")), (303, Some(keys.as_str())), "{}", made.text());
+    let page = owner.gets(&keys).text().to_owned();
     assert!(page.contains("for &lt;b&gt;CI&lt;/b&gt;") && !page.contains("<b>CI"), "{page}");
     let key = page.split("docent_admin_").nth(1).and_then(|rest| rest.split('<').next()).expect("the key is shown");
     let works =

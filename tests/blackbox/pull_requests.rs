@@ -57,14 +57,14 @@ fn the_page_of_a_large_change_is_short_and_leads_to_the_rest() {
     assert!(first.contains("<bdi>big-000.mdx</bdi>") && !first.contains("<bdi>quickstart.mdx"), "the first files");
 
     let [rest] = links(&first, "More files")[..] else { panic!("one link to the other files") };
-    let rest = page(&site, &format!("{path}{rest}"));
+    let rest = page(&site, &rest.replace("&amp;", "&"));
     assert!(rest.contains("<bdi>quickstart.mdx</bdi>") && !rest.contains("big-000.mdx"), "the other files");
 
     let more = links(&first, "lines are left");
     let mut link = more.first().expect("a file of many lines is shown in part").replace("&amp;", "&");
     let mut shown = first.split("big-001.mdx").next().map_or(0, |file| file.matches("class=\"add\"").count());
     for _ in 0..5 {
-        let next = page(&site, &format!("{path}{link}"));
+        let next = page(&site, &link);
         assert!(next.contains("big-000.mdx") && !next.contains("big-001.mdx"), "{link} is of one file");
         shown += next.matches("class=\"add\"").count();
         match links(&next, "lines are left").first() {
@@ -74,7 +74,7 @@ fn the_page_of_a_large_change_is_short_and_leads_to_the_rest() {
     }
     assert_eq!(shown, 1_004, "every line once");
     for odd in ["?file=nowhere.md", "?file=big-000.mdx&line=99999", "?from=9999"] {
-        assert!(page(&site, &format!("{path}{odd}")).len() < 10_000, "{odd}");
+        assert!(page(&site, &format!("{path}{odd}")).len() < 20_000, "{odd}");
     }
     let refused = Person::follows(&site, &format!("{path}?from=x"));
     assert_eq!(refused.status, 400, "{}", refused.text());

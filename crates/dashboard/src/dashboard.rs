@@ -1,28 +1,32 @@
 //! Handles requests: finds the route, the operator and the required role, and serves the page.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use docent_access::{Access, Keys, Projects};
 use docent_assistant::{Assistant, SearchLog};
 use docent_authoring::Pulls;
-use docent_jobs::{Jobs, ModelNames};
+use docent_jobs::{JobSearch, Jobs, ModelNames};
 use docent_operators::{AuditEntry, OperatorRole, Operators, SignedIn};
 use docent_search::Snapshot;
-use docent_types::{Clock, Domain, Project, ProjectId, Refusal, RefusalKind, Timestamp, error_chain};
+use docent_types::{Clock, Domain, JobStatus, Project, ProjectId, Refusal, RefusalKind, Timestamp, error_chain};
 use docent_web::{ErrorShape, HttpError, Methods, Request, Response, respond};
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, LOCATION, REFERRER_POLICY, RETRY_AFTER};
 use http::{HeaderValue, Method, StatusCode};
 use maud::{Markup, html};
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use crate::assets;
 use crate::cost::Prices;
+use crate::flash::{self, Flash};
 use crate::form::Form;
 use crate::guard::{Cookie, Cookies, TOKEN, stale};
-use crate::layout::{self, Page, Section};
+use crate::layout::{self, Frame, Page, Section, View};
 use crate::operations::Operations;
 use crate::pages;
+use crate::parts::notice;
 use crate::pull_api;
 use crate::route::{Needs, PagePath, PageRoute};
 use crate::text::in_url;
@@ -48,6 +52,8 @@ pub struct DashboardParts {
     pub keys: Arc<dyn Keys>,
     pub jobs: Jobs,
     pub models: ModelNames,
+    /// What stands behind the name of each model, for people.
+    pub models_behind: BTreeMap<String, String>,
     /// Whether a model is configured, so that instructions may be in any words.
     pub has_language_model: bool,
     pub assistant: Arc<Assistant>,
@@ -73,6 +79,8 @@ pub struct Dashboard {
     pub(crate) cookies: Cookies,
     pub(crate) large_pages: Arc<Semaphore>,
     pub(crate) turns: TurnSums,
+    /// The number of active jobs, and the number of changes at which they were counted.
+    active_jobs: Arc<Mutex<Option<(u64, u64)>>>,
 }
 
 /// An authorized request of a signed-in operator.
@@ -82,12 +90,19 @@ pub(crate) struct AuthorizedRequest<'v> {
     pub(crate) signed_in: &'v SignedIn,
     /// The form of a write, its token checked; empty for a read.
     pub(crate) form: &'v Form,
+    pub(crate) frame: &'v Frame,
 }
 
 impl Dashboard {
     pub fn new(parts: DashboardParts) -> Self {
         let cookies = Cookies::new(parts.public_url.as_deref());
-        Self { parts, cookies, large_pages: Arc::new(Semaphore::new(MAX_LARGE_PAGES)), turns: TurnSums::default() }
+        Self {
+            parts,
+            cookies,
+            large_pages: Arc::new(Semaphore::new(MAX_LARGE_PAGES)),
+            turns: TurnSums::default(),
+            active_jobs: Arc::default(),
+        }
     }
 
     /// Answers requests for `/`, below `/dashboard` and for the links of pull requests; `None` for any other path.
@@ -140,7 +155,7 @@ impl Dashboard {
         };
         // The cookie of a session is renewed with the session while it is used. The cookie of an ended session is
         // removed.
-        let names_session = response.headers().contains_key(http::header::SET_COOKIE);
+        let names_session = self.cookies.is_set(&response, Cookie::Session);
         match (&token, &signed_in) {
             (Some(token), Some(_)) if !names_session && response.status() == StatusCode::OK => {
                 self.cookies.set(&mut response, Cookie::Session, token, pages::signing::SESSION_SECONDS);
@@ -183,7 +198,8 @@ impl Dashboard {
         if is_write && !signed_in.csrf.fits(form.text(TOKEN)) {
             return Err(stale());
         }
-        let authorized = AuthorizedRequest { dashboard: self, http: request, signed_in, form: &form };
+        let frame = self.frame(request).await;
+        let authorized = AuthorizedRequest { dashboard: self, http: request, signed_in, form: &form, frame: &frame };
         Box::pin(pages::serve(&authorized, target.route, is_write)).await
     }
 
@@ -205,14 +221,19 @@ impl Dashboard {
             status if status.is_server_error() => "Not now",
             _ => "Not done",
         };
+        let here = request.path();
+        let sign_in = format!("/dashboard/-/sign-in?to={}", in_url(here));
         let body = html! {
-            div.box.bad role="alert" { p { (sentence) } }
-            p { a href="/dashboard" { "To the dashboard" } }
+            (notice("bad", &html! { p { (sentence) } }))
+            @if signed_in.is_none() && status == StatusCode::UNAUTHORIZED { p { a.button href=(sign_in) { "Sign in" } } }
+            @else { p { a.button.secondary href="/dashboard" { "To the dashboard" } } }
         };
         let html = match signed_in {
             None => layout::bare(title, &body),
             Some(signed_in) => {
-                Page { title, section: Section::Account, project: None, signed_in, done: None }.html(&body)
+                let frame = self.frame(request).await;
+                let view = View::new(title, Section::Elsewhere, None);
+                Page { view, frame: &frame, signed_in, done: None }.html(&body)
             }
         };
         let mut response = page(status, html);
@@ -220,6 +241,30 @@ impl Dashboard {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(docent_types::retry_after_seconds(*wait)));
         }
         response
+    }
+
+    /// What the bar of a page shows. A page is shown without it rather than not at all.
+    async fn frame(&self, request: &Request) -> Frame {
+        let projects = self.parts.projects.projects().await.unwrap_or_default();
+        let active_jobs = self.active_jobs(&projects).await.unwrap_or(0);
+        let is_search = request.path() == "/dashboard/-/search";
+        let sought = request.query("q").filter(|_| is_search).map(|text| text.into_owned()).unwrap_or_default();
+        Frame { projects, active_jobs, sought }
+    }
+
+    /// The number of jobs that run or wait; counted again when a job was written since.
+    async fn active_jobs(&self, projects: &[Project]) -> Option<u64> {
+        let changes = self.parts.jobs.changes();
+        let counted = *self.active_jobs.lock();
+        if let Some((_, count)) = counted.filter(|(at, _)| changes == Some(*at)) {
+            return Some(count);
+        }
+        let projects = projects.iter().map(|project| project.id.clone()).collect();
+        let found = self.parts.jobs.search(JobSearch { projects, limit: 1, ..JobSearch::default() }).await.ok()?;
+        let active = JobStatus::ALL.iter().zip(found.counts).find(|(status, _)| **status == JobStatus::Active);
+        let count = active.map_or(0, |(_, count)| count);
+        *self.active_jobs.lock() = changes.map(|at| (at, count));
+        Some(count)
     }
 
     /// Redirects a link of the form `/pulls/{projectId}/{id}` to the page of the pull request.
@@ -316,10 +361,21 @@ impl AuthorizedRequest<'_> {
         Ok(Some(midnight.ok_or_else(|| Refusal::invalid(format!("{name}: a day is written 2026-01-31")))?))
     }
 
+    /// The indexed docs of a project, if they were read.
+    pub(crate) fn read_docs(&self, project: &Project) -> Option<Arc<Snapshot>> {
+        self.parts().operations.docs(project).filter(|docs| docs.commit().is_some())
+    }
+
+    /// The name of a model, and what stands behind it where that is another name.
+    pub(crate) fn model_name(&self, name: &str) -> String {
+        let behind = self.parts().models_behind.get(name).filter(|behind| *behind != name);
+        behind.map_or_else(|| name.to_owned(), |behind| format!("{name} → {behind}"))
+    }
+
     /// The indexed docs of a project.
     pub(crate) fn docs(&self, project: &Project) -> Result<Arc<Snapshot>, HttpError> {
-        self.parts().operations.docs(project).ok_or_else(|| {
-            let sentence = "The docs of this project were not read yet. Look at its overview for how far that is.";
+        self.read_docs(project).ok_or_else(|| {
+            let sentence = "The docs of this project are still being read. Ask again in a moment; its overview says how far that is.";
             Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), sentence).into()
         })
     }
@@ -333,33 +389,41 @@ impl AuthorizedRequest<'_> {
 
     /// A page of this dashboard.
     pub(crate) fn page(&self, title: &str, section: Section, project: Option<&Project>, body: &Markup) -> Response {
-        let done = self.http.query("done");
-        let done = done.as_deref().and_then(done_sentence);
-        page(StatusCode::OK, Page { title, section, project, signed_in: self.signed_in, done }.html(body))
+        self.show(View::new(title, section, project), body)
     }
-}
 
-/// The message for the query parameter `done`. Only these messages are shown, never the parameter itself.
-fn done_sentence(word: &str) -> Option<&'static str> {
-    Some(match word {
-        "saved" => "Saved.",
-        "key-revoked" => "The key is revoked. Requests with it are refused from now on.",
-        "project-removed" => "The project is removed, and its keys are revoked.",
-        "reindex" => "The docs are being fetched and indexed.",
-        "merged" => "Merged.",
-        "updated" => "The branch holds all of its base now.",
-        "up-to-date" => "The branch held all of its base already.",
-        "closed" => "Closed.",
-        "squashed" => "Merged as one commit.",
-        "reopened" => "Open again.",
-        "commented" => "The comment is added.",
-        "archived" => "Archived.",
-        "sent" => "Sent to the agent.",
-        "operator-removed" => "The operator is removed and signed out everywhere.",
-        "role" => "The role is changed.",
-        "password" => "The password is changed, and you are signed out everywhere else.",
-        _ => return None,
-    })
+    /// A page of this dashboard, with what stands above its title and beside it.
+    pub(crate) fn show(&self, view: View<'_>, body: &Markup) -> Response {
+        let flash = self.flash();
+        let done = flash.as_ref().and_then(Flash::sentence);
+        let page_of = Page { view, frame: self.frame, signed_in: self.signed_in, done };
+        let mut response = page(StatusCode::OK, page_of.html(body));
+        if flash.is_some() {
+            self.dashboard.cookies.set(&mut response, Cookie::Flash, "", 0);
+        }
+        response
+    }
+
+    /// What this page is to say about what was just done. A page says it once: it then removes the cookie. What a script
+    /// fetches says nothing.
+    pub(crate) fn flash(&self) -> Option<Flash> {
+        if self.http.header("sec-fetch-mode").is_some_and(|mode| mode != "navigate") {
+            return None;
+        }
+        Flash::parse(self.dashboard.cookies.read(self.http, Cookie::Flash)?)
+    }
+
+    /// A redirect to a page that says what was done.
+    pub(crate) fn redirect_after(&self, path: &str, flash: &Flash) -> Response {
+        let mut response = redirect(path);
+        self.dashboard.cookies.set(&mut response, Cookie::Flash, &flash.to_string(), flash::SECONDS);
+        response
+    }
+
+    /// A redirect to a page that says what was done, by one of the words of [`Flash`].
+    pub(crate) fn redirect_done(&self, path: &str, word: &'static str) -> Response {
+        self.redirect_after(path, &Flash::Done(word))
+    }
 }
 
 /// A page as a response.

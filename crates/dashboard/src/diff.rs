@@ -2,17 +2,23 @@
 
 use std::ops::Range;
 
-use docent_authoring::{Diff, FileDiff};
+use docent_authoring::{Diff, FileDiff, FileStatus};
 use docent_types::printable;
 use maud::{Markup, html};
 
 use crate::highlight::{Highlight, Highlighter};
+use crate::icon::Icon;
+use crate::line_comments::LineComments;
 use crate::text::{Untrusted, counted, in_url};
 
 /// The longest line in which changed words are marked, in bytes.
 const MAX_MARKED_LINE_BYTES: usize = 2_000;
 /// Maximum number of highlighted parts of lines on a page: each takes some thirty bytes of markup.
 const MAX_HIGHLIGHTS: usize = 20_000;
+/// Maximum number of lines of a page that lead to the form of a comment.
+const MAX_LINKS: usize = 1_500;
+/// Files that are open at once; the others are opened in place.
+const MAX_OPEN_FILES: usize = 12;
 
 /// A line of a unified diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,37 +114,69 @@ pub(crate) fn counts(diff: &Diff) -> Markup {
     }
 }
 
+/// What surrounds a change: the page that it is on, and what was said about its lines.
+#[derive(Clone, Copy)]
+pub(crate) struct DiffFrame<'f> {
+    /// The address of the page with the change.
+    pub(crate) here: &'f str,
+    pub(crate) threads: &'f LineComments,
+    /// Whether lines lead to the form of a comment.
+    pub(crate) can_comment: bool,
+}
+
+/// What is left for a page: parts of lines that may be highlighted, and lines that may lead to the form of a comment.
+struct Left {
+    highlights: usize,
+    links: usize,
+}
+
+impl Left {
+    const fn new() -> Self {
+        Self { highlights: MAX_HIGHLIGHTS, links: MAX_LINKS }
+    }
+}
+
 /// The changes of several files. `first` is the number of the first file in `diff`, counted from 0.
-pub(crate) fn files(diff: &Diff, first: usize, layout: Layout) -> Markup {
+pub(crate) fn files(diff: &Diff, first: usize, layout: Layout, frame: &DiffFrame<'_>) -> Markup {
     let next = first + diff.files.len();
     let split = if layout == Layout::Split { "&layout=split" } else { "" };
-    let mut highlights_left = MAX_HIGHLIGHTS;
+    let mut left = Left::new();
     html! {
-        @for file in &diff.files { (file_section(file, 0, layout, &mut highlights_left)) }
+        @for (at, file) in diff.files.iter().enumerate() { (file_section(file, 0, layout, frame, at < MAX_OPEN_FILES, &mut left)) }
         @if next < diff.files_in_all {
-            p { a href=(format_args!("?from={}{split}", next + 1)) { "More files: " (diff.files_in_all - next) " are left" } }
+            p { a href=(format_args!("{}?from={}{split}", frame.here, next + 1)) { "More files: " (diff.files_in_all - next) " are left" } }
         }
     }
 }
 
 /// The change of one file. `first` is the number of the first line in `file`, counted from 0.
-pub(crate) fn file_of(file: &FileDiff, first: usize, layout: Layout) -> Markup {
-    file_section(file, first, layout, &mut { MAX_HIGHLIGHTS })
+pub(crate) fn file_of(file: &FileDiff, first: usize, layout: Layout, frame: &DiffFrame<'_>) -> Markup {
+    file_section(file, first, layout, frame, true, &mut Left::new())
 }
 
-/// `highlights_left`: how many parts of lines may still be highlighted.
-fn file_section(file: &FileDiff, first: usize, layout: Layout, highlights_left: &mut usize) -> Markup {
+fn file_section(
+    file: &FileDiff,
+    first: usize,
+    layout: Layout,
+    frame: &DiffFrame<'_>,
+    is_open: bool,
+    left: &mut Left,
+) -> Markup {
     let shown_lines = file.unified.lines().count();
     let next = first + shown_lines.max(1);
     let split = if layout == Layout::Split { "&layout=split" } else { "" };
     html! {
-        section.diff aria-label=(file.path) {
-            header {
-                @if let Some(old) = &file.old_path { code { (Untrusted(old)) } " → " }
-                code { (Untrusted(&file.path)) } " "
+        details.diff open[is_open] {
+            summary {
+                span {
+                    (Icon::More) " "
+                    @if let Some(old) = &file.old_path { code { (Untrusted(old)) } " → " }
+                    code { (Untrusted(&file.path)) }
+                    @match file.status { FileStatus::Added => { " " span.soft { "new" } }, FileStatus::Deleted => { " " span.soft { "deleted" } }, FileStatus::Modified | FileStatus::Renamed => {} }
+                }
                 span.count { ins { "+" (file.additions) } " " del { "−" (file.deletions) } }
             }
-            div.scroll tabindex="0" role="region" aria-label=(format_args!("Changes of {}", file.path)) {
+            div.scroll tabindex="0" role="region" aria-label=(format_args!("Changes of {}", printable(&file.path))) {
                 table {
                     colgroup {
                         @match layout {
@@ -146,25 +184,25 @@ fn file_section(file: &FileDiff, first: usize, layout: Layout, highlights_left: 
                             Layout::Split => { col.n; col; col.n; col; },
                         }
                     }
-                    tbody { (body(file, first > 0, layout, highlights_left)) }
+                    tbody { (body(file, first > 0, layout, frame, left)) }
                 }
             }
             @if next < file.lines || (shown_lines == 0 && first < file.lines) {
                 @let from = if shown_lines == 0 { first } else { next };
-                p { a href=(format_args!("?file={}&line={}{split}", in_url(&file.path), from + 1)) { "More: " (file.lines - from) " lines are left" } }
+                p { a href=(format_args!("{}?file={}&line={}{split}", frame.here, in_url(&file.path), from + 1)) { "More: " (file.lines - from) " lines are left" } }
             }
         }
     }
 }
 
 /// `is_rest`: the lines begin after the headers of the file, possibly in the middle of a hunk.
-fn body(file: &FileDiff, is_rest: bool, layout: Layout, highlights_left: &mut usize) -> Markup {
-    let mut reader = Reader::new(file, *highlights_left);
+fn body(file: &FileDiff, is_rest: bool, layout: Layout, frame: &DiffFrame<'_>, left: &mut Left) -> Markup {
+    let mut reader = Reader::new(file, left.highlights);
     let rows = rows(&mut reader, is_rest);
-    *highlights_left = reader.highlights_left;
+    left.highlights = reader.highlights_left;
     html! {
         @match layout {
-            Layout::Unified => { @for row in &rows { (unified_row(row)) } },
+            Layout::Unified => { @for row in &rows { (unified_row(row, file, frame, left)) } },
             Layout::Split => (split_rows(&rows)),
         }
     }
@@ -231,15 +269,31 @@ fn number(number: Option<usize>) -> Markup {
     html! { td.n { @if let Some(number) = number { (number) } } }
 }
 
-fn unified_row(row: &Row<'_>) -> Markup {
+fn unified_row(row: &Row<'_>, file: &FileDiff, frame: &DiffFrame<'_>, left: &mut Left) -> Markup {
+    let said = if frame.threads.is_empty() { &[] } else { frame.threads.at(&file.path, row.new) };
     html! {
         @match row.line {
-            Line::Hunk(text) | Line::Note(text) => tr.hunk { td.n {} td.n {} td { (Untrusted(text)) } },
+            Line::Hunk(text) => tr.hunk { td.n {} td.n {} td { (Untrusted(text)) } },
+            Line::Note(text) if is_header(text) => {},
+            Line::Note(text) => tr.hunk { td.n {} td.n {} td { (Untrusted(text)) } },
             Line::Same(text) => tr { (number(row.old)) (number(row.new)) td { "  " (piece(row, text, 0..text.len())) } },
-            Line::Added(text) => tr.add { (number(row.old)) (number(row.new)) td { "+ " (marked(row, text)) } },
+            Line::Added(text) => tr.add { (number(row.old)) (commented_number(row.new, file, frame, left)) td { "+ " (marked(row, text)) } },
             Line::Removed(text) => tr.del { (number(row.old)) (number(row.new)) td { "− " (marked(row, text)) } },
         }
+        @if !said.is_empty() { tr { td colspan="3" { @for comment in said { (comment) } } } }
     }
+}
+
+/// A header of a file that its title says already.
+fn is_header(text: &str) -> bool {
+    ["diff --git ", "index ", "--- ", "+++ "].iter().any(|head| text.starts_with(head))
+}
+
+/// The number of an added line, which leads to the form of a comment at it.
+fn commented_number(number_of: Option<usize>, file: &FileDiff, frame: &DiffFrame<'_>, left: &mut Left) -> Markup {
+    let Some(at) = number_of.filter(|_| frame.can_comment && left.links > 0) else { return number(number_of) };
+    left.links -= 1;
+    html! { td.n { a href=(format_args!("?comment={}:{at}#comment-form", in_url(&file.path))) title="Comment on this line" { (at) } } }
 }
 
 /// Removed lines on the left beside the added ones on the right.
@@ -264,6 +318,7 @@ fn split_rows(rows: &[Row<'_>]) -> Markup {
                 let same = piece(row, text, 0..text.len());
                 html! { tr { (number(row.old)) td { "  " (same) } (number(row.new)) td { "  " (same) } } }
             }
+            Line::Note(text) if is_header(text) => html! {},
             Line::Hunk(text) | Line::Note(text) => html! { tr.hunk { td.n {} td colspan="3" { (Untrusted(text)) } } },
             // Handled as runs above.
             Line::Added(_) | Line::Removed(_) => html! {},
@@ -427,14 +482,18 @@ mod tests {
     #[test]
     fn highlights_and_marks_go_together() {
         let file = file("x.md", "@@ -1,2 +1,2 @@\n ---\n-title: \"an old <b>\"\n+title: \"a new <b>\"\n");
-        let shown = body(&file, false, Layout::Unified, &mut { MAX_HIGHLIGHTS }).into_string();
+        let threads = LineComments::default();
+        let frame = DiffFrame { here: "/here", threads: &threads, can_comment: true };
+        let shown = body(&file, false, Layout::Unified, &frame, &mut Left::new()).into_string();
         let expected = concat!(
             "<bdi><span class=\"c-name\">title</span>: <span class=\"c-lit\">&quot;</span></bdi>",
             "<ins><bdi><span class=\"c-lit\">a new</span></bdi></ins>",
             "<bdi><span class=\"c-lit\"> &lt;b&gt;&quot;</span></bdi>"
         );
         assert!(shown.contains(expected), "{shown}");
-        let plain = body(&file, false, Layout::Split, &mut { 0 }).into_string();
+        assert!(shown.contains("<a href=\"?comment=x.md:2#comment-form\""), "{shown}");
+        let mut none_left = Left { highlights: 0, links: 0 };
+        let plain = body(&file, false, Layout::Split, &frame, &mut none_left).into_string();
         assert!(!plain.contains("<span") && plain.contains("a new"), "{plain}");
     }
 
@@ -445,7 +504,9 @@ mod tests {
             let file = file("x.md", &text);
             assert_eq!(read(&file, false).len(), text.lines().count());
             for (is_rest, layout) in [(false, Layout::Unified), (true, Layout::Split)] {
-                let _ = body(&file, is_rest, layout, &mut { MAX_HIGHLIGHTS });
+                let threads = LineComments::default();
+                let frame = DiffFrame { here: "/here", threads: &threads, can_comment: true };
+                let _ = body(&file, is_rest, layout, &frame, &mut Left::new());
             }
             assert_eq!(words(&counterpart).concat(), counterpart);
         }

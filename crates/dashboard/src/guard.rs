@@ -34,6 +34,8 @@ pub(crate) enum Cookie {
     Session,
     /// The cookie of a visitor who is about to sign in.
     PreSession,
+    /// What the next page says about what was just done.
+    Flash,
 }
 
 impl Cookies {
@@ -54,6 +56,8 @@ impl Cookies {
             (Cookie::Session, false) => "docent-session",
             (Cookie::PreSession, true) => "__Host-docent-visit",
             (Cookie::PreSession, false) => "docent-visit",
+            (Cookie::Flash, true) => "__Host-docent-done",
+            (Cookie::Flash, false) => "docent-done",
         }
     }
 
@@ -74,6 +78,13 @@ impl Cookies {
         if let Ok(value) = HeaderValue::try_from(text) {
             response.headers_mut().append(SET_COOKIE, value);
         }
+    }
+
+    /// Whether a response sets or removes this cookie.
+    pub(crate) fn is_set(&self, response: &Response, cookie: Cookie) -> bool {
+        let name = self.name(cookie);
+        let mut values = response.headers().get_all(SET_COOKIE).iter().filter_map(|value| value.to_str().ok());
+        values.any(|value| value.split_once('=').is_some_and(|(key, _)| key == name))
     }
 
     /// Refuses a write that another site makes a browser send.

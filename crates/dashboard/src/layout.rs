@@ -1,4 +1,4 @@
-//! The layout of pages, and elements that several pages use.
+//! The frame of pages: the bar at the top, the menu of a project or of the server, and the head of a page.
 
 use docent_operators::{OperatorRole, SignedIn};
 use docent_types::Project;
@@ -6,9 +6,14 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::assets;
 use crate::guard::TOKEN;
-use crate::text::grouped;
+use crate::icon::Icon;
+use crate::parts::notice;
+use crate::text::{Untrusted, grouped};
 
-/// The entry of the navigation that a page belongs to.
+/// Projects that the switcher names; the page of projects has all.
+const MAX_SWITCHED: usize = 30;
+
+/// The entry of the menu that a page belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Section {
     Home,
@@ -25,14 +30,79 @@ pub(crate) enum Section {
     Operators,
     Audit,
     Settings,
-    Account,
+    Style,
+    /// None.
+    Elsewhere,
+}
+
+/// An entry of the menu: what it leads to, below the address of the project or of the server.
+struct Entry(Section, Icon, &'static str, &'static str);
+
+const WORK: [Entry; 3] = [
+    Entry(Section::Jobs, Icon::Jobs, "Jobs", "/jobs"),
+    Entry(Section::Pulls, Icon::Pull, "Pull requests", "/pulls"),
+    Entry(Section::Gaps, Icon::Gap, "Gaps", "/gaps"),
+];
+const READERS: [Entry; 4] = [
+    Entry(Section::Conversations, Icon::Conversations, "Conversations", "/conversations"),
+    Entry(Section::Searches, Icon::Searches, "Searches", "/searches"),
+    Entry(Section::Analytics, Icon::Analytics, "Analytics", "/analytics"),
+    Entry(Section::Playground, Icon::Playground, "Playground", "/playground"),
+];
+const KEYS: Entry = Entry(Section::Keys, Icon::Keys, "API keys", "/keys");
+const PROJECT_SETTINGS: Entry = Entry(Section::Settings, Icon::Settings, "Project settings", "/settings");
+const WIDGET: Entry = Entry(Section::Widget, Icon::Chat, "Chat on your site", "/widget");
+const SERVER: [Entry; 3] = [
+    Entry(Section::Jobs, Icon::Jobs, "Jobs", "/jobs"),
+    Entry(Section::Pulls, Icon::Pull, "Pull requests", "/pulls"),
+    Entry(Section::Projects, Icon::Projects, "Projects", "/projects"),
+];
+const SERVER_SET_UP: [Entry; 4] = [
+    Entry(Section::Operators, Icon::Operators, "Operators", "/operators"),
+    Entry(Section::Audit, Icon::Audit, "Audit", "/audit"),
+    Entry(Section::Settings, Icon::Settings, "Settings", "/settings"),
+    Entry(Section::Style, Icon::Style, "Style", "/style"),
+];
+
+/// What the bar of every page shows.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Frame {
+    pub(crate) projects: Vec<Project>,
+    /// Jobs that run or wait, of all projects.
+    pub(crate) active_jobs: u64,
+    /// What is in the field of the search.
+    pub(crate) sought: String,
+}
+
+/// What a page says about itself.
+pub(crate) struct View<'p> {
+    pub(crate) title: &'p str,
+    pub(crate) section: Section,
+    pub(crate) project: Option<&'p Project>,
+    /// The page above this one: its address and name.
+    pub(crate) above: Option<(String, &'p str)>,
+    /// Buttons beside the title.
+    pub(crate) actions: Markup,
+}
+
+impl<'p> View<'p> {
+    pub(crate) fn new(title: &'p str, section: Section, project: Option<&'p Project>) -> Self {
+        Self { title, section, project, above: None, actions: Markup::default() }
+    }
+
+    pub(crate) fn below(self, address: String, name: &'p str) -> Self {
+        Self { above: Some((address, name)), ..self }
+    }
+
+    pub(crate) fn with(self, actions: Markup) -> Self {
+        Self { actions, ..self }
+    }
 }
 
 /// A page for a signed-in operator.
 pub(crate) struct Page<'p> {
-    pub(crate) title: &'p str,
-    pub(crate) section: Section,
-    pub(crate) project: Option<&'p Project>,
+    pub(crate) view: View<'p>,
+    pub(crate) frame: &'p Frame,
     pub(crate) signed_in: &'p SignedIn,
     /// A message about what was just done.
     pub(crate) done: Option<&'p str>,
@@ -40,24 +110,23 @@ pub(crate) struct Page<'p> {
 
 impl Page<'_> {
     pub(crate) fn html(&self, body: &Markup) -> Markup {
-        let project = self.project;
+        let View { title, project, above, actions, .. } = &self.view;
         html! {
-            (head(self.title, project))
+            (head(title, *project))
             body {
                 a.skip href="#main" { "Skip to the page" }
+                (self.bar())
                 div.frame {
-                    nav.side aria-label="Docent" {
-                        p.brand { a href="/dashboard" { "Docent" } }
-                        @if let Some(project) = project { (self.project_links(project)) }
-                        (self.links())
-                        form method="post" action="/dashboard/-/sign-out" {
-                            (token(self.signed_in))
-                            button type="submit" { "Sign out " (self.signed_in.operator.name) }
-                        }
-                    }
+                    nav.side #menu popover aria-label="Pages" { (self.menu()) }
                     main #main tabindex="-1" {
-                        @if let Some(done) = self.done { div.box.good role="status" { p { (done) } } }
-                        h1 { (self.title) }
+                        @if let Some(done) = self.done { (notice("good", &html! { p { (done) } })) }
+                        header.head {
+                            div {
+                                @if let Some((address, name)) = above { p.crumb { a href=(address) { "← " (name) } } }
+                                h1 { (title) }
+                            }
+                            @if !actions.0.is_empty() { div.actions { (actions) } }
+                        }
                         (body)
                     }
                 }
@@ -65,54 +134,106 @@ impl Page<'_> {
         }
     }
 
-    fn links(&self) -> Markup {
-        let is_owner = self.signed_in.operator.role == OperatorRole::Owner;
-        let here = |section| self.project.is_none() && self.section == section;
+    fn bar(&self) -> Markup {
+        let Frame { active_jobs, sought, .. } = self.frame;
         html! {
-            h2 #server-links { "Server" }
-            ul aria-labelledby="server-links" {
-                (link("/dashboard", "Home", here(Section::Home)))
-                (link("/dashboard/-/jobs", "Jobs", here(Section::Jobs)))
-                (link("/dashboard/-/pulls", "Pull requests", here(Section::Pulls)))
-                (link("/dashboard/-/projects", "Projects", here(Section::Projects)))
-                @if is_owner {
-                    (link("/dashboard/-/operators", "Operators", here(Section::Operators)))
-                    (link("/dashboard/-/audit", "Audit", here(Section::Audit)))
-                    (link("/dashboard/-/settings", "Settings", here(Section::Settings)))
+            header.bar {
+                button.menu-button type="button" popovertarget="menu" aria-label="Menu" { (Icon::Menu) }
+                a.brand href="/dashboard" aria-label="Docent" { (mark()) span { "Docent" } }
+                (self.switcher())
+                form.find action="/dashboard/-/search" role="search" data-find {
+                    (Icon::Search)
+                    input #find type="search" name="q" value=(sought) aria-label="Search" placeholder="Search" autocomplete="off" spellcheck="false" maxlength="200";
+                    kbd aria-hidden="true" { "/" }
+                    div.panel #found-anywhere popover="manual" {}
                 }
-                (link("/dashboard/-/account", "Your account", here(Section::Account)))
+                a.now.busy[*active_jobs > 0] href="/dashboard/-/jobs?status=active" {
+                    @if *active_jobs == 0 { (Icon::Done) "Nothing runs" }
+                    @else { (Icon::Running) (grouped(*active_jobs)) span.unit { @if *active_jobs == 1 { "job runs" } @else { "jobs run" } } }
+                }
+                button.tool type="button" popovertarget="account" aria-label=(format_args!("Account of {}", self.signed_in.operator.name)) {
+                    (Icon::Account) bdi.name { (self.signed_in.operator.name) }
+                }
+                div.panel.right #account popover { (self.account()) }
             }
         }
     }
 
-    fn project_links(&self, project: &Project) -> Markup {
-        let role = self.signed_in.operator.role;
-        let domain = &project.domain;
-        let to = |page: &str| format!("/dashboard/{domain}{page}");
-        let here = |section| self.section == section;
+    fn switcher(&self) -> Markup {
+        let current = self.view.project;
         html! {
-            h2 #project-links { (project.domain) }
-            ul aria-labelledby="project-links" {
-                (link(&to(""), "Overview", here(Section::Home)))
-                (link(&to("/jobs"), "Jobs", here(Section::Jobs)))
-                (link(&to("/pulls"), "Pull requests", here(Section::Pulls)))
-                (link(&to("/playground"), "Playground", here(Section::Playground)))
-                (link(&to("/conversations"), "Conversations", here(Section::Conversations)))
-                (link(&to("/analytics"), "Analytics", here(Section::Analytics)))
-                (link(&to("/gaps"), "Gaps", here(Section::Gaps)))
-                (link(&to("/searches"), "Searches", here(Section::Searches)))
-                (link(&to("/widget"), "Chat on your site", here(Section::Widget)))
-                @if role == OperatorRole::Owner {
-                    (link(&to("/keys"), "API keys", here(Section::Keys)))
-                    (link(&to("/settings"), "Project settings", here(Section::Settings)))
+            span.slash aria-hidden="true" { "/" }
+            button.tool type="button" popovertarget="projects" {
+                bdi { @match current { Some(project) => (project.domain), None => "All projects" } } span.unseen { ": switch project" } (Icon::Choose)
+            }
+            nav.panel #projects popover aria-label="Projects" {
+                ul {
+                    @for project in self.frame.projects.iter().take(MAX_SWITCHED) {
+                        li { a href=(format_args!("/dashboard/{}", project.domain)) aria-current=[current.is_some_and(|here| here.id == project.id).then_some("true")] { (Icon::Projects) bdi { (project.domain) } } }
+                    }
+                    li { a href="/dashboard/-/projects" { (Icon::Menu) "All projects" } }
+                    @if self.is_owner() { li { a href="/dashboard/-/projects/new" { (Icon::Add) "Add a project" } } }
                 }
             }
+        }
+    }
+
+    fn account(&self) -> Markup {
+        let operator = &self.signed_in.operator;
+        html! {
+            p.soft.small { (Untrusted(operator.name.as_str())) ", " (operator.role.as_str()) }
+            ul { li { a href="/dashboard/-/account" { (Icon::Person) "Your account" } } }
+            form method="post" action="/dashboard/-/sign-out" {
+                (token(self.signed_in))
+                button type="submit" { (Icon::Leave) "Sign out" }
+            }
+        }
+    }
+
+    fn is_owner(&self) -> bool {
+        self.signed_in.operator.role == OperatorRole::Owner
+    }
+
+    fn menu(&self) -> Markup {
+        let section = self.view.section;
+        let Some(project) = self.view.project else {
+            return html! {
+                ul { (entry("/dashboard", section, &Entry(Section::Home, Icon::Home, "Home", ""))) (entries("/dashboard/-", section, &SERVER)) }
+                @if self.is_owner() { (group("Server", "/dashboard/-", section, &SERVER_SET_UP)) }
+            };
+        };
+        let base = format!("/dashboard/{}", project.domain);
+        html! {
+            ul { (entry(&base, section, &Entry(Section::Home, Icon::Overview, "Overview", ""))) }
+            (group("Work", &base, section, &WORK))
+            (group("Readers", &base, section, &READERS))
+            @if self.is_owner() { (group("Set-up", &base, section, &[KEYS, PROJECT_SETTINGS, WIDGET])) }
+            @else { (group("Set-up", &base, section, &[WIDGET])) }
+            hr;
+            ul { li { a href="/dashboard" { (Icon::Server) "Server" } } }
         }
     }
 }
 
-fn link(href: &str, text: &str, is_here: bool) -> Markup {
-    html! { li { a href=(href) aria-current=[is_here.then_some("page")] { (text) } } }
+fn group(name: &str, base: &str, here: Section, of: &[Entry]) -> Markup {
+    html! { h2 { (name) } ul aria-label=(name) { (entries(base, here, of)) } }
+}
+
+fn entries(base: &str, here: Section, of: &[Entry]) -> Markup {
+    html! { @for each in of { (entry(base, here, each)) } }
+}
+
+fn entry(base: &str, here: Section, Entry(section, icon, name, path): &Entry) -> Markup {
+    html! { li { a href=(format_args!("{base}{path}")) aria-current=[(here == *section).then_some("page")] { (icon) (name) } } }
+}
+
+/// The mark: a page in the form of a D.
+pub(crate) fn mark() -> Markup {
+    html! {
+        svg.mark viewBox="0 0 16 16" aria-hidden="true" {
+            path fill-rule="evenodd" d="M2 1h5.5a7 7 0 0 1 0 14H2zm2.6 4.1v1.7h5.3V5.1zm0 4.1v1.7h3.6V9.2z" {}
+        }
+    }
 }
 
 /// A page for a visitor who is not signed in.
@@ -120,9 +241,12 @@ pub(crate) fn bare(title: &str, body: &Markup) -> Markup {
     html! {
         (head(title, None))
         body {
-            main.narrow #main {
-                h1 { (title) }
-                (body)
+            div.narrow {
+                p.brand { (mark()) "Docent" }
+                main #main {
+                    header.head { h1 { (title) } }
+                    (body)
+                }
             }
         }
     }
@@ -138,7 +262,7 @@ fn head(title: &str, project: Option<&Project>) -> Markup {
             meta name="color-scheme" content="light dark";
             title { (title) @if let Some(project) = project { " · " (project.domain) } " · Docent" }
             link rel="stylesheet" href=(assets::STYLE.path());
-            link rel="icon" href="data:,";
+            link rel="icon" type="image/svg+xml" href=(assets::MARK.path());
             script src=(assets::SCRIPT.path()) defer {}
         }
     }
@@ -149,59 +273,15 @@ pub(crate) fn token(signed_in: &SignedIn) -> Markup {
     html! { input type="hidden" name=(TOKEN) value=(signed_in.csrf.expose()); }
 }
 
-/// A form with one button. Use [`danger`] for an action that needs a second step.
-pub(crate) fn button(signed_in: &SignedIn, action: &str, label: &str) -> Markup {
-    html! {
-        form method="post" action=(action) { (token(signed_in)) button.quiet type="submit" { (label) } }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// A button that cannot be pressed by mistake: it must be opened first, below a sentence that says what it will do.
-pub(crate) fn danger(signed_in: &SignedIn, action: &str, label: &str, sentence: &Markup) -> Markup {
-    html! {
-        details {
-            summary { (label) }
-            p { (sentence) }
-            form method="post" action=(action) { (token(signed_in)) button.danger type="submit" { (label) } }
-        }
-    }
-}
-
-/// A table that scrolls on its own in a narrow window.
-pub(crate) fn table(label: &str, head: &Markup, rows: &Markup) -> Markup {
-    html! {
-        div.scroll tabindex="0" role="region" aria-label=(label) {
-            table { thead { tr { (head) } } tbody { (rows) } }
-        }
-    }
-}
-
-/// Links that filter a list by state, with the number of rows in each state; `query` returns the query string of a
-/// state.
-pub(crate) fn state_links<'s>(
-    states: impl IntoIterator<Item = (&'s str, u64)>,
-    current: &str,
-    query: impl Fn(&str) -> String,
-) -> Markup {
-    html! {
-        nav.pages aria-label="States" {
-            @for (name, count) in states {
-                a href=(format_args!("?{}", query(name))) aria-current=[(name == current).then_some("true")] {
-                    @if name.is_empty() { "all" } @else { (name) } " " (grouped(count))
-                }
-            }
-        }
-    }
-}
-
-/// Links to the neighbouring pages of a list. `query` is the filter of the list; `newer` and `older` are the keys of
-/// the first and the last row shown, given only if there are more rows beyond them.
-pub(crate) fn page_links(query: &str, is_newest: bool, newer: Option<String>, older: Option<String>) -> Markup {
-    html! {
-        nav.pages aria-label="Pages" {
-            @if !is_newest { a href=(format_args!("?{query}")) { "Newest" } }
-            @if let Some(newer) = newer { a href=(format_args!("?{query}before={newer}")) rel="prev" { "Newer" } }
-            @if let Some(older) = older { a href=(format_args!("?{query}after={older}")) rel="next" { "Older" } }
-        }
+    #[test]
+    fn the_mark_of_the_pages_is_that_of_the_favicon() {
+        let path =
+            mark().into_string().split(" d=\"").nth(1).and_then(|rest| rest.split('"').next().map(str::to_owned));
+        let file = include_str!("assets/mark.svg");
+        assert!(file.contains(&path.expect("a path")), "{file}");
     }
 }

@@ -8,7 +8,8 @@
 //! |---|---|
 //! | `dashboard.rs`, `route.rs` | handling of requests; paths, and the roles that they require |
 //! | `guard.rs`, `form.rs` | cookies, and the checks of origin and token before a write; the fields of forms |
-//! | `layout.rs`, `text.rs`, `diff.rs`, `highlight.rs`, `assets.rs` | what pages have in common |
+//! | `flash.rs` | what the next page says about what was done |
+//! | `layout.rs`, `parts.rs`, `icon.rs`, `text.rs`, `words.rs`, `diff.rs`, `line_comments.rs`, `highlight.rs`, `assets.rs` | what pages have in common |
 //! | `pages/` | the pages |
 //! | `cost.rs` | what tokens cost |
 //! | `live.rs` | the event stream of live pages |
@@ -22,17 +23,22 @@ mod assets;
 mod cost;
 mod dashboard;
 mod diff;
+mod flash;
 mod form;
 mod guard;
 mod highlight;
+mod icon;
 mod layout;
+mod line_comments;
 mod live;
 mod operations;
 mod pages;
+mod parts;
 mod pull_api;
 mod route;
 mod text;
 mod turns;
+mod words;
 
 pub use cost::Prices;
 pub use dashboard::{Dashboard, DashboardParts};

@@ -101,6 +101,8 @@ pub struct ProjectForm {
     pub allow_paths: String,
     /// Globs, one a line.
     pub allow_code: String,
+    /// Repositories that an agent may read, one a line: `name=url`.
+    pub context: String,
     pub author: String,
     pub sign_off: bool,
     /// The project that is changed, or `None` for a new one.
@@ -111,9 +113,7 @@ pub struct ProjectForm {
 #[derive(Debug, Clone)]
 pub struct CheckedProject {
     pub project: Project,
-    /// The number of pages in the docs; `None` if the repository was not read, because no setting of it changed.
-    pub pages: Option<usize>,
-    /// What was checked, in order.
+    /// What was found in the repository, if it was read, and what was checked, in order.
     pub checks: Vec<CheckFinding>,
 }
 

@@ -34,6 +34,8 @@ pub(crate) enum PageRoute<'a> {
     Account,
     SignOutEverywhere,
     Settings,
+    Search,
+    Style,
     Project(&'a str, ProjectRoute<'a>),
 }
 
@@ -62,6 +64,7 @@ pub(crate) enum ProjectRoute<'a> {
     Analytics,
     Gaps,
     Searches,
+    Docs,
     Widget,
     Settings,
     Reindex,
@@ -154,6 +157,8 @@ impl<'a> PageRoute<'a> {
                 ["account"] => (Self::Account, BOTH, VIEWER),
                 ["account", "sign-out-everywhere"] => (Self::SignOutEverywhere, POST, VIEWER),
                 ["settings"] => (Self::Settings, GET, OWNER),
+                ["search"] => (Self::Search, GET, VIEWER),
+                ["style"] => (Self::Style, GET, OWNER),
                 _ => return None,
             },
             [domain, rest @ ..] => {
@@ -189,6 +194,7 @@ impl<'a> ProjectRoute<'a> {
             ["analytics"] => (Self::Analytics, GET, VIEWER),
             ["gaps"] => (Self::Gaps, GET, VIEWER),
             ["searches"] => (Self::Searches, GET, VIEWER),
+            ["docs"] => (Self::Docs, GET, VIEWER),
             ["widget"] => (Self::Widget, GET, VIEWER),
             ["settings"] => (Self::Settings, BOTH, OWNER),
             ["reindex"] => (Self::Reindex, POST, EDITOR),

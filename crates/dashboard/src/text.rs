@@ -32,15 +32,46 @@ pub(crate) fn shortened(text: &str, max_chars: usize) -> Cow<'_, str> {
     }
 }
 
-/// A time relative to now, such as `3 minutes ago` or `in 2 hours`, with the exact time for machines and as a tooltip.
+/// A time as people say it: `3 minutes ago`, `in 2 hours`, and after a month the day; with the exact time for machines and as
+/// a tooltip.
 pub(crate) fn relative_time(at: Timestamp, now: Timestamp) -> Markup {
-    let relative = if at > now {
-        format!("in {}", rounded_duration(at.since(now)))
-    } else {
-        let since = now.since(at);
-        if since < Duration::from_secs(5) { "just now".to_owned() } else { format!("{} ago", rounded_duration(since)) }
+    const MONTH: Duration = Duration::from_secs(30 * 24 * 3600);
+    let since = now.since(at);
+    let relative = match (at > now, since) {
+        (true, _) => format!("in {}", rounded_duration(at.since(now))),
+        _ if since < Duration::from_secs(5) => "just now".to_owned(),
+        _ if since > MONTH => day(at),
+        _ => format!("{} ago", rounded_duration(since)),
     };
-    html! { time datetime=(at) title=(at) { (relative) } }
+    html! { time datetime=(at) title=(format_args!("{}, {} UTC", day(at), clock_time(at))) { (relative) } }
+}
+
+/// A day as people write it: `31 January 2026`.
+pub(crate) fn day(at: Timestamp) -> String {
+    const MONTHS: [&str; 12] = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    let text = at.to_string();
+    let mut parts = text.get(..10).unwrap_or_default().splitn(3, '-');
+    let (Some(year), Some(month), Some(day)) = (parts.next(), parts.next(), parts.next()) else { return text };
+    let month = month.parse::<usize>().ok().and_then(|month| MONTHS.get(month.wrapping_sub(1)));
+    format!("{} {} {year}", day.trim_start_matches('0'), month.unwrap_or(&"?"))
+}
+
+/// The time of the day in UTC: `09:30:05`.
+pub(crate) fn clock_time(at: Timestamp) -> String {
+    at.to_string().get(11..19).unwrap_or_default().to_owned()
 }
 
 /// A duration in its largest unit: `3 minutes`.
@@ -61,7 +92,8 @@ pub(crate) fn precise_duration(span: Duration) -> String {
     match span.as_millis() {
         millis @ 0..1_000 => format!("{millis} ms"),
         1_000..60_000 => format!("{:.1} s", span.as_secs_f64()),
-        _ => format!("{} min {} s", span.as_secs() / 60, span.as_secs() % 60),
+        60_000..3_600_000 => format!("{} min {} s", span.as_secs() / 60, span.as_secs() % 60),
+        _ => rounded_duration(span),
     }
 }
 
@@ -113,6 +145,8 @@ mod tests {
         );
         assert_eq!([counted(1, "query"), counted(1_234_567, "query")], ["1 query", "1,234,567 queries"]);
         assert_eq!(shortened("añb", 2), "añ…");
+        let at = Timestamp::parse("2026-01-09T09:30:05Z").expect("a time");
+        assert_eq!((day(at).as_str(), clock_time(at).as_str()), ("9 January 2026", "09:30:05"));
     }
 
     #[test]

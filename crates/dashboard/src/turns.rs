@@ -5,14 +5,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use docent_authoring::{AgentStep, step_of};
+use docent_authoring::{AgentStep, job_events, step_of};
 use docent_jobs::{Entry, EntryBody, Jobs};
-use docent_types::{JobId, JobStatus, Project, Timestamp, Usage};
+use docent_types::{JobEvent, JobId, JobStatus, Project, Timestamp, Usage};
 use docent_web::HttpError;
 use maud::{Markup, html};
 use parking_lot::Mutex;
 
-use crate::layout::table;
+use crate::parts::{Column, table};
 use crate::text::{counted, grouped, precise_duration, relative_time};
 
 /// Maximum number of jobs whose sums are cached.
@@ -25,21 +25,46 @@ const MAX_READ_TIME: Duration = Duration::from_millis(200);
 const MAX_SHOWN_TURNS: usize = 20;
 
 /// A turn of a job: from an instruction to its answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct JobTurn {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct JobTurn {
     /// The number of the entry it began with.
     first: u64,
-    began: Timestamp,
+    pub(crate) began: Timestamp,
+    /// When a worker first took it up.
+    pub(crate) taken_up: Option<Timestamp>,
+    pub(crate) pushed: Option<Timestamp>,
+    pub(crate) has_pull: Option<Timestamp>,
+    /// Why it waits and until when, if that was the last thing that happened.
+    pub(crate) waits: Option<(String, Timestamp)>,
     /// When and how it ended, if it has.
-    ended: Option<(Timestamp, JobStatus)>,
-    sums: Sums,
+    pub(crate) ended: Option<(Timestamp, JobStatus)>,
+    pub(crate) sums: Sums,
+}
+
+impl JobTurn {
+    fn begun(first: u64, began: Timestamp) -> Self {
+        let (taken_up, pushed, has_pull, waits, ended) = (None, None, None, None, None);
+        Self { first, began, taken_up, pushed, has_pull, waits, ended, sums: Sums::default() }
+    }
+
+    /// Takes note of what an entry that is no step of the agent says.
+    fn note(&mut self, entry: &Entry) {
+        for event in job_events(entry) {
+            match event {
+                JobEvent::Pushed { .. } => self.pushed = Some(entry.at),
+                JobEvent::PullRequest { .. } => self.has_pull = Some(entry.at),
+                JobEvent::Waiting { why, until } => self.waits = Some((why, until)),
+                _ => {}
+            }
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Sums {
+pub(crate) struct Sums {
     usage: Usage,
-    model_calls: u64,
-    model_time: Duration,
+    pub(crate) model_calls: u64,
+    pub(crate) model_time: Duration,
     tools_time: Duration,
 }
 
@@ -47,6 +72,8 @@ struct Sums {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Turns {
     turns: Vec<JobTurn>,
+    /// The numbers of the entries with an instruction, or with the message at the end of a turn.
+    talk: Vec<u64>,
     /// The number and time of the last entry that was read.
     read_to: u64,
     before: Option<Timestamp>,
@@ -60,23 +87,43 @@ impl Turns {
         (self.read_to, self.before) = (entry.seq, Some(entry.at));
         let open = self.turns.last_mut().filter(|turn| turn.ended.is_none());
         match (&entry.body, open) {
-            (EntryBody::Instruction(_), None) => {
-                self.turns.push(JobTurn { first: entry.seq, began: entry.at, ended: None, sums: Sums::default() });
+            (EntryBody::Instruction(_), open) => {
+                self.talk.push(entry.seq);
+                if open.is_none() {
+                    self.turns.push(JobTurn::begun(entry.seq, entry.at));
+                }
             }
             (EntryBody::Transition { to, .. }, Some(turn)) if *to != JobStatus::Active => {
+                self.talk.push(entry.seq);
                 turn.ended = Some((entry.at, *to));
+                turn.waits = None;
+            }
+            (EntryBody::Leased { .. }, Some(turn)) => {
+                turn.taken_up.get_or_insert(entry.at);
             }
             (EntryBody::Work { .. }, Some(turn)) => match step_of(entry) {
                 Some(AgentStep::Model(usage)) => {
+                    turn.waits = None;
                     turn.sums.usage += usage;
                     turn.sums.model_calls += 1;
                     turn.sums.model_time += took;
                 }
                 Some(AgentStep::Tools) => turn.sums.tools_time += took,
-                None => {}
+                None => turn.note(entry),
             },
+            (_, Some(turn)) => turn.note(entry),
             _ => {}
         }
+    }
+
+    /// The turn that runs, or the last one.
+    pub(crate) fn latest(&self) -> Option<&JobTurn> {
+        self.turns.last()
+    }
+
+    /// The numbers of the newest entries with an instruction or the message at the end of a turn, oldest first.
+    pub(crate) fn talk(&self, limit: usize) -> &[u64] {
+        &self.talk[self.talk.len().saturating_sub(limit)..]
     }
 
     /// The tokens of all turns.
@@ -86,43 +133,52 @@ impl Turns {
         usage
     }
 
-    /// `here` is the address of the job, `cost` what the tokens of its model cost, if that is configured.
+    /// What the job cost, and folded below it each turn. `here` is the address of the job, `cost` what the tokens of its
+    /// model cost, if that is configured.
     pub(crate) fn table(&self, here: &str, now: Timestamp, cost: impl Fn(Usage) -> Option<String>) -> Markup {
         let total = cost(self.usage());
         let hidden = self.turns.len().saturating_sub(MAX_SHOWN_TURNS);
-        let head = html! {
-            th { "Turn" } th { "Began" } th.num { "Took" } th.num { "Model calls" } th.num { "In the model" } th.num { "In tools" }
-            th.num { "Tokens in" } th.num { "Tokens out" } @if total.is_some() { th.num { "Cost" } } th { "Ended" }
-        };
-        let rows = html! {
-            @for (at, turn) in self.turns.iter().enumerate().skip(hidden) {
-                @let JobTurn { first, began, ended, sums } = turn;
-                tr {
-                    td { a href=(format_args!("{here}?at={first}#e{first}")) { (at + 1) } }
-                    td { (relative_time(*began, now)) }
-                    td.num { (precise_duration(ended.map_or(now, |(at, _)| at).since(*began))) }
-                    td.num { (grouped(sums.model_calls)) }
-                    td.num { (precise_duration(sums.model_time)) }
-                    td.num { (precise_duration(sums.tools_time)) }
-                    td.num { (grouped(sums.usage.input_tokens)) }
-                    td.num { (grouped(sums.usage.output_tokens)) }
-                    @if total.is_some() { td.num { (cost(sums.usage).unwrap_or_default()) } }
-                    td { @if let Some((_, status)) = ended { (status.as_str()) } }
-                }
-            }
-        };
+        let mut columns = vec![
+            Column::Title("Turn"),
+            Column::Text("Began"),
+            Column::Number("Took"),
+            Column::Number("Model calls"),
+            Column::Number("In the model"),
+            Column::Number("In tools"),
+            Column::Number("Tokens in"),
+            Column::Number("Tokens out"),
+        ];
+        columns.extend(total.is_some().then_some(Column::Number("Cost")));
+        let rows = self.turns.iter().enumerate().skip(hidden).map(|(at, turn)| {
+            let JobTurn { first, began, ended, sums, .. } = turn;
+            let mut row = vec![
+                html! { a href=(format_args!("{here}?at={first}#e{first}")) { (at + 1) } },
+                relative_time(*began, now),
+                html! { (precise_duration(ended.map_or(now, |(at, _)| at).since(*began))) },
+                html! { (grouped(sums.model_calls)) },
+                html! { (precise_duration(sums.model_time)) },
+                html! { (precise_duration(sums.tools_time)) },
+                html! { (grouped(sums.usage.input_tokens)) },
+                html! { (grouped(sums.usage.output_tokens)) },
+            ];
+            row.extend(total.is_some().then(|| html! { (cost(sums.usage).unwrap_or_default()) }));
+            row
+        });
         let usage = self.usage();
         html! {
             @if !self.turns.is_empty() {
-                h2 { "Time and tokens" }
-                (table("Turns", &head, &rows))
-                p.soft {
+                h2 { "What it cost" }
+                p {
                     (counted(usage.input_tokens, "token")) " in, " (counted(usage.output_tokens, "token")) " out in "
                     (counted(self.turns.len() as u64, "turn")) @if let Some(total) = &total { ", " (total) } "."
-                    @if hidden > 0 { " The newest " (MAX_SHOWN_TURNS) " turns are shown." }
                     @if self.read_to < self.last {
                         " Up to entry " (grouped(self.read_to)) " of " (grouped(self.last)) "; look again for the rest."
                     }
+                }
+                details {
+                    summary { "Time and tokens of each turn" }
+                    (table("Turns", &columns, rows))
+                    @if hidden > 0 { p.soft { "The newest " (MAX_SHOWN_TURNS) " turns are shown." } }
                 }
             }
         }
@@ -188,17 +244,18 @@ mod tests {
         for (seq, (at, body)) in (1..).zip(journal) {
             turns.add(&Entry { seq, at: Timestamp::from_millis(at), body });
         }
-        let [first, second] = turns.turns[..] else { panic!("{turns:?}") };
+        let [first, second] = turns.turns.as_slice() else { panic!("{turns:?}") };
         assert_eq!((first.first, first.ended), (2, Some((Timestamp::from_millis(3_000), JobStatus::Completed))));
         let millis = |sums: Sums| (sums.model_calls, sums.model_time.as_millis(), sums.tools_time.as_millis());
         assert_eq!(millis(first.sums), (2, 1_700, 200), "a further instruction meanwhile is of the same turn");
         assert_eq!((second.first, second.ended, millis(second.sums)), (10, None, (0, 0, 0)));
+        assert_eq!((first.taken_up, turns.talk(9)), (Some(Timestamp::from_millis(10)), &[2, 6, 9, 10][..]));
         assert_eq!((turns.usage().input_tokens, turns.usage().output_tokens), (200, 14));
 
         let table = |cost: &dyn Fn(Usage) -> Option<String>| turns.table("/here", Timestamp::from_millis(9_000), cost);
         let priced = |usage: Usage| (usage != Usage::default()).then(|| format!("USD {}", usage.input_tokens));
         let shown = table(&priced).into_string();
-        assert!(shown.contains("<td class=\"num\">USD 200</td>") && shown.contains("2 turns, USD 200."), "{shown}");
+        assert!(shown.contains("data-label=\"Cost\">USD 200</td>") && shown.contains("2 turns, USD 200."), "{shown}");
         assert!(!table(&|_| None).into_string().contains("Cost"), "nothing is shown where no price is known");
     }
 }

@@ -16,8 +16,7 @@ mod parse;
 
 pub(crate) use edit::Edit;
 use edit::edits;
-pub(crate) use node::Element;
-use node::ElementKind;
+pub use node::{Align, Element, ElementKind, Node};
 use parse::{TopBlock, parse};
 
 /// The longest tail, in bytes. A longer block is cut into several.
@@ -26,6 +25,11 @@ const LONGEST_TAIL: usize = 64 * 1024;
 const SPARE: usize = 4 * 1024;
 /// What a block becomes that is there no more.
 static NOTHING: Element = Element::new(ElementKind::Paragraph);
+
+/// The blocks of a whole text: what a client has at the end of its stream, for one that renders on the server.
+pub fn markdown_blocks(text: &str) -> Vec<Element> {
+    parse(text).into_iter().map(|top| top.block).collect()
+}
 
 /// A change of the blocks that a client has.
 #[derive(Debug)]

@@ -10,7 +10,7 @@
 //! | `ui_message.rs` | the UI message stream: server-sent events with one JSON object each | SDK majors 5, 6, 7 |
 //!
 //! `blocks.rs` makes a tree of vetted nodes of an answer's Markdown, for clients that have no parser: a UI message stream may
-//! carry these in place of the text.
+//! carry these in place of the text, and [`markdown_blocks`] has them for a page.
 //!
 //! An [`Encoder`] is a small state machine that appends zero or more bytes per event to a buffer that the caller owns.
 //! Each call appends whole frames, so a caller may flush after any call and never splits a character or a line. The
@@ -27,6 +27,7 @@ mod encoder;
 mod grammar;
 mod ui_message;
 
+pub use blocks::{Align, Element, ElementKind, Node, markdown_blocks};
 pub use chat_completions::{ChatCompletions, CitedPage, CompletionHead, chat_completion};
 pub use data_stream::DataStream;
 pub use encoder::Encoder;

@@ -1,4 +1,4 @@
-// What needs a script: copying, live pages, and answers of the playground as they are written. All else works without it.
+// What needs a script: keys, copying, live pages, and answers of the playground as they are written. All else works without it.
 "use strict";
 
 const policy = window.trustedTypes?.createPolicy("docent", { createHTML: (text) => text });
@@ -13,14 +13,17 @@ const parsed = (text) => {
 for (const chat of document.querySelectorAll("docent-chat[data-accent]")) chat.style.setProperty("--docent-accent", chat.dataset.accent);
 
 // A button needs a script, so it is shown by one; markup that comes later brings more of them.
-const showCopying = () => { for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false; };
+const COPYING = "button[data-copy], button[data-copies]";
+const showCopying = () => { for (const button of document.querySelectorAll(COPYING)) button.hidden = false; };
 showCopying();
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest?.("button[data-copy]");
+  const button = event.target.closest?.(COPYING);
   if (!button) return;
   const said = button.textContent;
+  // The text of the element that is named, or of the code beside the button.
+  const from = button.dataset.copy ? document.getElementById(button.dataset.copy) : button.parentElement.querySelector("pre");
   try {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    await navigator.clipboard.writeText(from.textContent);
     button.textContent = "Copied";
   } catch {
     button.textContent = "Select it and copy by hand";
@@ -28,10 +31,114 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => { button.textContent = said; }, 2000);
 });
 
+// ---- Keys --------------------------------------------------------------------------------------------------------------
+const find = document.getElementById("find");
+document.addEventListener("keydown", (event) => {
+  const { key, target } = event;
+  if (key === "Enter" && (event.ctrlKey || event.metaKey) && target.matches?.("textarea") && target.form) {
+    event.preventDefault();
+    target.form.requestSubmit(target.form.querySelector("button[type=submit]"));
+  }
+  const types = target.matches?.("input, textarea, select, [contenteditable]") || target.shadowRoot;
+  const searches = (key === "k" && (event.ctrlKey || event.metaKey)) || (key === "/" && !types && !event.ctrlKey && !event.metaKey && !event.altKey);
+  if (find && searches) { event.preventDefault(); find.focus(); find.select(); }
+});
+
+// What is found while it is typed, below the field. Without a script the field leads to the page of results.
+const foundPanel = document.getElementById("found-anywhere");
+if (find && foundPanel?.showPopover) {
+  let timer = null;
+  let asked = 0;
+  const hide = () => { if (foundPanel.matches(":popover-open")) foundPanel.hidePopover(); };
+  find.addEventListener("input", () => {
+    clearTimeout(timer);
+    const text = find.value.trim();
+    asked += 1;
+    const mine = asked;
+    if (text.length < 2) { hide(); return; }
+    timer = setTimeout(async () => {
+      try {
+        const response = await fetch(`/dashboard/-/search?q=${encodeURIComponent(text)}`);
+        if (!response.ok || response.redirected || mine !== asked) return;
+        const found = parsed(await response.text()).querySelector("[data-found]");
+        if (!found) return;
+        const place = find.getBoundingClientRect();
+        foundPanel.style.setProperty("left", `${place.left}px`);
+        foundPanel.replaceChildren(found);
+        if (!foundPanel.matches(":popover-open")) foundPanel.showPopover();
+      } catch { /* The page of results says what is wrong. */ }
+    }, 150);
+  });
+  const links = () => [...foundPanel.querySelectorAll("a")];
+  document.addEventListener("keydown", (event) => {
+    if (!foundPanel.matches(":popover-open")) return;
+    if (event.key === "Escape") { hide(); find.focus(); }
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || !(event.target === find || foundPanel.contains(event.target))) return;
+    event.preventDefault();
+    const all = [find, ...links()];
+    all[(all.indexOf(event.target) + step + all.length) % all.length].focus();
+  });
+  document.addEventListener("click", (event) => { if (!foundPanel.contains(event.target) && event.target !== find) hide(); });
+}
+
 // ---- Live pages -------------------------------------------------------------------------------------------------------
 // The visible tabs of a browser share one event stream: the tab that holds the lock reads it and passes events on. Events say
 // that something is new; each tab then fetches what it lacks, so that nothing is missing or doubled after a lost connection.
 const live = document.querySelector("[data-live]");
+// What happened to a live page, until it goes on.
+const trouble = (text, link) => {
+  let box = document.getElementById("live-trouble");
+  if (!text) { box?.remove(); return; }
+  if (!box) {
+    box = document.createElement("div");
+    box.id = "live-trouble";
+    box.className = "notice note";
+    box.role = "status";
+    document.getElementById("main").prepend(box);
+  }
+  if (box.dataset.text === text) return;
+  box.dataset.text = text;
+  box.textContent = text;
+  if (link) {
+    const a = document.createElement("a");
+    [a.href, a.textContent] = [link, "Sign in again"];
+    box.append(" ", a);
+  }
+};
+// The markup of a response. Anything else is told, and `null`: the session is over, or the server is away.
+const markupOf = async (response) => {
+  if (response.status === 401 || response.redirected) {
+    trouble("You are signed out, so this page shows nothing new.", `/dashboard/-/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`);
+    return null;
+  }
+  if (response.status >= 500) throw response;
+  if (!response.ok) { trouble("This page is not here any more; reload it to see what became of it."); return null; }
+  trouble("");
+  return parsed(await response.text());
+};
+// Parts that are fetched after the page: what a job changed.
+const load = async (part) => {
+  const from = part.dataset.load;
+  delete part.dataset.load;
+  try {
+    const response = await fetch(from);
+    if (!response.ok || response.redirected) return;
+    const content = parsed(await response.text());
+    await new Promise(requestAnimationFrame);
+    part.replaceChildren(...content.firstElementChild.childNodes);
+    part.dataset.loaded = from;
+    showCopying();
+  } catch { /* The link that is there leads to the same. */ }
+};
+for (const part of document.querySelectorAll("[data-load]")) load(part);
+// Puts a part of a page in the place of what is there. One that was loaded stays until there is another to load.
+const replacePart = (next) => {
+  const part = document.getElementById(next.id);
+  if (!part || (next.dataset.load && part.dataset.loaded === next.dataset.load)) return;
+  part.replaceWith(next);
+  if (next.dataset.load) load(next);
+};
 // Of a journal on one page.
 const MOST_ROWS = 5000;
 if (live && navigator.locks && window.BroadcastChannel) {
@@ -50,12 +157,10 @@ if (live && navigator.locks && window.BroadcastChannel) {
       do {
         again = false;
         if (live.dataset.events) {
-          const response = await fetch(`${live.dataset.events}?after=${live.dataset.last}`);
-          if (!response.ok) { if (response.status >= 500) throw response; break; }
-          const content = parsed(await response.text());
+          const content = await markupOf(await fetch(`${live.dataset.events}?after=${live.dataset.last}`));
+          if (!content) break;
           await new Promise(requestAnimationFrame);
-          const head = content.querySelector("#job-head");
-          if (head) document.getElementById("job-head").replaceWith(head);
+          content.querySelectorAll("[data-part]").forEach(replacePart);
           const rows = content.querySelector("[data-rows]");
           if (rows) {
             live.dataset.last = rows.dataset.last;
@@ -65,20 +170,21 @@ if (live && navigator.locks && window.BroadcastChannel) {
               document.querySelector("a[rel=next]").hidden = false;
             }
             document.getElementById("saying").textContent = "";
+            showCopying();
             if (rows.dataset.more) again = true;
           }
         } else {
-          const response = await fetch(location.href);
-          if (!response.ok) { if (response.status >= 500) throw response; break; }
-          const next = parsed(await response.text()).querySelector("[data-live]");
+          const next = (await markupOf(await fetch(location.href)))?.querySelector("[data-live]");
+          if (!next) break;
           const focus = live.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
           await new Promise(requestAnimationFrame);
-          live.replaceChildren(...(next?.childNodes ?? []));
+          live.replaceChildren(...next.childNodes);
           if (focus) live.querySelector(`[href="${CSS.escape(focus)}"]`)?.focus();
         }
       } while (again);
     } catch {
       // The server is away or busy. The stream may go on without another event, so that this would be the last fetch.
+      trouble("The server does not answer. This page tries again and goes on where it was.");
       setTimeout(refresh, 2000);
     }
     fetching = false;
@@ -181,17 +287,25 @@ ask?.addEventListener("submit", async (event) => {
   const asked = new URLSearchParams(new FormData(ask));
   // Long addresses are refused.
   if (`${asked}`.length < 8000) history.replaceState(null, "", `?${asked}`);
-  answer.textContent = "";
+  answer.replaceChildren();
+  answer.className = "said";
   sources.replaceChildren();
   found.replaceChildren();
   times.textContent = "Asking …";
+  event.submitter.ariaBusy = "true";
   const began = performance.now();
   const since = () => `${((performance.now() - began) / 1000).toFixed(2)} s`;
   const told = [];
   const note = (what) => { told.push(`${what} ${since()}`); times.textContent = told.join(" · "); };
   try {
     const response = await fetch(ask.dataset.stream, { method: "POST", body: new URLSearchParams(new FormData(ask, event.submitter)) });
-    if (!response.ok) { times.textContent = (await response.json()).error; return; }
+    const type = response.headers.get("content-type") ?? "";
+    if (!response.ok || !type.includes("ndjson")) {
+      times.textContent = type.includes("json") ? (await response.json()).error
+        : response.redirected || response.status === 401 || response.status === 403 ? "You are signed out. Sign in again in another tab, and ask once more."
+        : `The server answered ${response.status}. Ask again in a moment.`;
+      return;
+    }
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
     for (;;) {
@@ -214,15 +328,20 @@ ask?.addEventListener("submit", async (event) => {
           answer.append(part.text);
         }
         if (part.source) {
-          const item = document.createElement("li");
-          item.textContent = `${part.source.title} (${part.source.href})`;
-          sources.append(item);
+          sources.append(sources.childNodes.length ? " · " : "From: ", parsed(part.source));
+        }
+        if (part.rendered !== undefined) {
+          answer.className = answer.textContent === "" ? "" : "card";
+          answer.replaceChildren(parsed(part.rendered));
+          showCopying();
         }
         if (part.error) note(part.error);
       }
     }
     note("end:");
   } catch (error) {
-    times.textContent = `The server could not be reached: ${error.message}`;
+    times.textContent = `The server could not be reached: ${error.message}. Ask again in a moment.`;
+  } finally {
+    event.submitter.ariaBusy = null;
   }
 });

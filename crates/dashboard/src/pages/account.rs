@@ -1,42 +1,55 @@
 //! One's own account: password, sessions, signing out.
 
 use docent_operators::{Credential, SignInError};
-use docent_types::Refusal;
 use docent_web::{HttpError, Response};
+use http::StatusCode;
 use maud::{Markup, html};
 
 use crate::dashboard::{AuthorizedRequest, redirect};
 use crate::guard::Cookie;
-use crate::layout::{Section, button, token};
+use crate::layout::{Section, token};
 use crate::pages::operators::refusal;
+use crate::parts::{FormProblem, button, field, form_problem};
 use crate::text::Untrusted;
 
-pub(crate) fn account(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
+pub(crate) fn account(request: &AuthorizedRequest<'_>) -> Response {
+    page_of(request, None)
+}
+
+fn page_of(request: &AuthorizedRequest<'_>, problem: Option<&FormProblem>) -> Response {
     let operator = &request.signed_in.operator;
     let body = html! {
         p { "You are " strong { (operator.name) } ", in the role " strong { (operator.role.as_str()) } "." }
         @if let Credential::Identity(identity) = &operator.credential {
             p { "You sign in at " (Untrusted(&identity.issuer)) ", where your groups give the role." }
         } @else {
-            (password_form(request))
+            (password_form(request, problem))
         }
         h2 { "Sessions" }
         p { "A session ends when it was not used for 14 days, and after 90 days in any case; one from an identity provider after a day." }
-        (button(request.signed_in, "/dashboard/-/account/sign-out-everywhere", "Sign out everywhere"))
+        (button(request.signed_in, "/dashboard/-/account/sign-out-everywhere", "Sign out everywhere", "secondary"))
     };
-    Ok(request.page("Your account", Section::Account, None, &body))
+    request.page("Your account", Section::Elsewhere, None, &body)
 }
 
-fn password_form(request: &AuthorizedRequest<'_>) -> Markup {
+fn password_form(request: &AuthorizedRequest<'_>, problem: Option<&FormProblem>) -> Markup {
     let operator = &request.signed_in.operator;
+    let password = |name: &'static str, label: &str, hint: &str, kept: &str, least: u32| {
+        field(name, label, hint, problem, |tie| {
+            html! {
+                input id=(name) type="password" name=(name) aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] autocomplete=(kept) required minlength=[Some(least).filter(|least| *least > 0)] maxlength="256";
+            }
+        })
+    };
     html! {
         h2 { "Password" }
+        (form_problem(problem))
         form.fields method="post" {
             (token(request.signed_in))
             input type="text" name="username" value=(operator.name) autocomplete="username" hidden;
-            div { label for="old" { "Password now" } input #old type="password" name="old" autocomplete="current-password" required maxlength="256"; }
-            div { label for="new" { "New password" } small.hint #new-hint { "At least 12 characters." } input #new aria-describedby="new-hint" type="password" name="new" autocomplete="new-password" required minlength="12" maxlength="256"; }
-            div { label for="repeated" { "New password again" } input #repeated type="password" name="repeated" autocomplete="new-password" required minlength="12" maxlength="256"; }
+            (password("old", "Password now", "", "current-password", 0))
+            (password("new", "New password", "At least 12 characters.", "new-password", 12))
+            (password("repeated", "New password again", "", "new-password", 12))
             div { button type="submit" { "Change password" } }
         }
     }
@@ -44,16 +57,21 @@ fn password_form(request: &AuthorizedRequest<'_>) -> Markup {
 
 pub(crate) async fn change_password(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
     let (old, new) = (request.form.exact("old"), request.form.exact("new"));
+    let refused = |problem: FormProblem| {
+        let mut response = page_of(request, Some(&problem));
+        *response.status_mut() = StatusCode::BAD_REQUEST;
+        Ok(response)
+    };
     if new != request.form.exact("repeated") {
-        return Err(Refusal::invalid("The two new passwords differ. Type the same one twice.").into());
+        return refused(FormProblem::of("repeated", "The two new passwords differ. Type the same one twice."));
     }
-    request.parts().operators.change_password(request.signed_in, old, new).await.map_err(|error| match error {
-        SignInError::Write(error) => refusal(error),
-        SignInError::Hash(source) => HttpError::Internal(source),
-        SignInError::Wrong => Refusal::invalid("The password now is wrong. Nothing was changed.").into(),
-        other => Refusal::invalid(other.to_string()).into(),
-    })?;
-    Ok(redirect("/dashboard/-/account?done=password"))
+    match request.parts().operators.change_password(request.signed_in, old, new).await {
+        Ok(_) => Ok(request.redirect_done("/dashboard/-/account", "password")),
+        Err(SignInError::Write(error)) => Err(refusal(error)),
+        Err(SignInError::Hash(source)) => Err(HttpError::Internal(source)),
+        Err(SignInError::Wrong) => refused(FormProblem::of("old", "The password now is wrong. Nothing was changed.")),
+        Err(other) => refused(FormProblem::of("new", other.to_string())),
+    }
 }
 
 pub(crate) async fn sign_out(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {

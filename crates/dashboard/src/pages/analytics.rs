@@ -11,9 +11,13 @@ use docent_web::{Csv, HttpError, Response};
 use maud::{Markup, html};
 
 use crate::dashboard::AuthorizedRequest;
-use crate::layout::{Section, table};
+use crate::icon::Icon;
+use crate::layout::{Section, View};
+use crate::pages::docs::unread;
 use crate::pages::jobs::reader_job_link;
+use crate::parts::{Column, empty, table};
 use crate::text::{Untrusted, counted, grouped, in_url, relative_time, shortened};
+use crate::words::{docs_page, first_words};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// The periods to choose from, in days.
@@ -45,7 +49,7 @@ impl Period {
         html! {
             form.row method="get" {
                 div { label for="days" { "The last" } select #days name="days" { @for days in PERIODS { option value=(days) selected[days == self.days] { (days) " days" } } } }
-                button.quiet type="submit" { "Show" }
+                button.secondary type="submit" { "Show" }
             }
         }
     }
@@ -76,12 +80,15 @@ pub(crate) async fn analytics(request: &AuthorizedRequest<'_>, project: &Project
     let list = lists.of(&first, &last);
     let body = html! {
         (period.form())
+        p.soft { "How well do the docs answer readers?" }
         ul.tiles {
-            @for (name, count, which) in kinds(summary.counts) { li { b { (grouped(count)) } a href=(format_args!("{list}{which}")) { (name) } } }
+            @for (name, count, which) in kinds(summary.counts) { li { b class=[class_of(name)] { (grouped(count)) } a href=(format_args!("{list}{which}")) { (name) } } }
+            @if let Some(share) = share(summary.counts.answered, summary.counts.questions) { li { b { (share) } span { "of the questions got an answer" } } }
         }
         @if let Some((spent, limit)) = spent { (spent_today(spent, limit, &request.parts().prices.currency)) }
-        @if summary.counts.questions == 0 { p.soft { "Nobody asked anything in these days." } }
-        @else {
+        @if summary.counts.questions == 0 {
+            (empty(Icon::Analytics, "Nobody asked anything in these days", "With readers' questions, this page says how many got an answer, from which pages, and how long readers waited.", Some((&format!("/dashboard/{}/widget", project.domain), "Put the chat on your site"))))
+        } @else {
             h2 { "Questions a day" }
             (chart(&summary.by_day, &lists))
             (days(&summary.by_day, &lists))
@@ -145,6 +152,19 @@ fn kinds(counts: QuestionCounts) -> [(&'static str, u64, &'static str); 5] {
     ]
 }
 
+const fn class_of(name: &str) -> Option<&'static str> {
+    match name.as_bytes() {
+        b"unanswered" | b"not helpful" => Some("down"),
+        b"answered" | b"helpful" => Some("up"),
+        _ => None,
+    }
+}
+
+/// A share in whole per cent; `None` of nothing.
+fn share(part: u64, whole: u64) -> Option<String> {
+    (whole > 0).then(|| format!("{} %", (part * 100 + whole / 2) / whole))
+}
+
 /// A bar chart of questions per day, with the unanswered ones at the bottom. A bar links to its questions; for screen
 /// readers and keyboard users, the table of days has the same links.
 fn chart(by_day: &[DayCount], lists: &Lists<'_>) -> Markup {
@@ -160,37 +180,52 @@ fn chart(by_day: &[DayCount], lists: &Lists<'_>) -> Markup {
         let (width, height) = (format!("{:.1}", (step * 0.85).max(0.5)), format!("{:.1}", height(count)));
         html! { rect class=(class) x=(x) y=(y) width=(width) height=(height) {} }
     };
+    let (all, unanswered) = by_day
+        .iter()
+        .fold((0, 0), |(all, unanswered), of| (all + of.counts.questions, unanswered + of.counts.unanswered()));
     html! {
-        svg.chart aria-hidden="true" viewBox="0 0 800 140" preserveAspectRatio="none" {
-            line x1="0" x2="800" y1="120" y2="120" {}
+        p.legend { span { (counted(all, "question")) } span.un { (grouped(unanswered)) " of them unanswered" } }
+        div.axis aria-hidden="true" { span { "at most " (grouped(max_questions)) " a day" } }
+        svg.chart aria-hidden="true" viewBox="0 0 800 122" preserveAspectRatio="none" {
+            line x1="0" x2="800" y1="121" y2="121" {}
             @for of_day in by_day {
                 @let (all, unanswered) = (of_day.counts.questions, of_day.counts.unanswered());
                 @let x = (of_day.day.millis() - lists.period.from.millis()).div_euclid(day) as f64 * step;
                 a href=(lists.of_day(of_day.day)) tabindex="-1" {
                     title { (date(of_day.day)) ": " (counted(all, "question")) ", " (grouped(unanswered)) " unanswered" }
-                    (bar(x, "bar", all)) (bar(x, "bar un", unanswered))
+                    (bar(x, "bar-all", all)) (bar(x, "bar-un", unanswered))
                 }
             }
-            text x="0" y="134" { (first) }
-            text x="800" y="134" text-anchor="end" { (last) }
-            text x="0" y="10" { (grouped(max_questions)) }
         }
-        p.legend { span { "questions" } span.un { "unanswered" } }
+        div.axis aria-hidden="true" { span { (first) } span { (last) } }
+    }
+}
+
+/// A small bar beside a number, as long as its share of the greatest.
+fn meter(part: u64, whole: u64, class: &str) -> Markup {
+    let width = format!("{:.1}", 100.0 * part as f64 / whole.max(1) as f64);
+    html! {
+        svg.meter aria-hidden="true" viewBox="0 0 100 4" preserveAspectRatio="none" {
+            rect.of width="100" height="4" {}
+            rect class=(format_args!("part {class}")) width=(width) height="4" {}
+        }
     }
 }
 
 /// The table of the same numbers, newest first.
 fn days(by_day: &[DayCount], lists: &Lists<'_>) -> Markup {
     let names = kinds(QuestionCounts::default()).map(|(name, ..)| name);
-    let rows = html! {
-        @for DayCount { day, counts } in by_day.iter().rev() {
-            tr { td { (date(*day)) } @for (_, count, which) in kinds(*counts) { td.num { (number(count, &format!("{}{which}", lists.of_day(*day)))) } } }
-        }
-    };
+    let columns: Vec<Column<'_>> =
+        std::iter::once(Column::Title("Day")).chain(names.into_iter().map(Column::Number)).collect();
+    let rows = by_day.iter().rev().map(|DayCount { day, counts }| {
+        let numbers = kinds(*counts);
+        let numbers = numbers.iter().map(|(_, count, which)| number(*count, &format!("{}{which}", lists.of_day(*day))));
+        std::iter::once(html! { (date(*day)) }).chain(numbers).collect()
+    });
     html! {
         details {
             summary { "By day" }
-            (table("Questions a day", &html! { th { "Day" } @for name in names { th.num { (name) } } }, &rows))
+            (table("Questions a day", &columns, rows))
         }
     }
 }
@@ -210,66 +245,67 @@ fn waits(latency: Latency) -> [(&'static str, &'static str, Percentiles); 3] {
 }
 
 fn latency(latency: Option<Latency>, list: &str, lists: &Lists<'_>) -> Markup {
+    let Some(latency) = latency else { return html! {} };
+    let time = |stage: &str, ms: u32| html! { a href=(format_args!("{list}&waited={stage}&ms={ms}")) { (grouped(ms.into())) " ms" } };
+    let rows = waits(latency).map(|(name, stage, of)| vec![html! { (name) }, time(stage, of.p50), time(stage, of.p95)]);
+    let columns = [Column::Title("Until"), Column::Number("Half of them at most"), Column::Number("95 of 100 at most")];
     html! {
-        @if let Some(latency) = latency {
-            h2 { "How long readers waited" }
-            p.soft { "Of " a href=(format_args!("{list}&waited=end&ms=0")) { (counted(latency.answers, "complete answer")) } ". A time leads to the questions for which readers waited that long or longer." }
-            (table("How long readers waited", &html! { th { "Until" } th.num { "Half of them at most" } th.num { "95 of 100 at most" } }, &html! {
-                @for (name, stage, of) in waits(latency) {
-                    tr { td { (name) } @for ms in [of.p50, of.p95] { td.num { a href=(format_args!("{list}&waited={stage}&ms={ms}")) { (grouped(ms.into())) " ms" } } } }
-                }
-            }))
-            p { (lists.csv("waits")) }
-        }
+        h2 { "How long readers waited" }
+        p.soft { "Of " a href=(format_args!("{list}&waited=end&ms=0")) { (counted(latency.answers, "complete answer")) } ". A time leads to the questions for which readers waited that long or longer." }
+        (table("How long readers waited", &columns, rows))
+        p { (lists.csv("waits")) }
     }
 }
 
 fn sources(summary: &Summary, list: &str, lists: &Lists<'_>) -> Markup {
-    let rows = html! {
-        @for source in &summary.newest.sources {
-            @let list = with_filter(list, "source", &source.url);
-            tr {
-                td { (Untrusted(&source.title)) br; code { (Untrusted(&source.url)) } }
-                td.num { (number(source.answers, &format!("{list}&which=answered"))) }
-                td.num { (number(source.down, &format!("{list}&which=answered&rated=down"))) }
-            }
-        }
-    };
+    let most = summary.newest.sources.iter().map(|source| source.answers).max().unwrap_or(0);
+    let rows = summary.newest.sources.iter().map(|source| {
+        let list = with_filter(list, "source", &source.url);
+        vec![
+            html! { a.title href=(docs_page(&lists.project.domain, &source.url)) { (Untrusted(&source.title)) } span.sub { code { (Untrusted(&source.url)) } } (meter(source.answers, most, "")) },
+            number(source.answers, &format!("{list}&which=answered")),
+            number(source.down, &format!("{list}&which=answered&rated=down")),
+        ]
+    });
+    let columns = [Column::Title("Page"), Column::Number("Answers"), Column::Number("Not helpful")];
     html! {
         @if !summary.newest.sources.is_empty() {
             h2 { "Pages that answer" }
-            (table("Pages that answer", &html! { th { "Page" } th.num { "Answers" } th.num { "Not helpful" } }, &rows))
+            (table("Pages that answer", &columns, rows))
             p { (lists.csv("sources")) }
         }
     }
 }
 
 fn unanswered_pages(summary: &Summary, list: &str, lists: &Lists<'_>) -> Markup {
-    let rows = html! {
-        @for (page, count) in &summary.newest.unanswered_pages {
-            tr { td { code { (Untrusted(page)) } } td.num { (number(*count, &format!("{}&which=unanswered", with_filter(list, "page", page)))) } }
-        }
-    };
+    let most = summary.newest.unanswered_pages.iter().map(|(_, count)| *count).max().unwrap_or(0);
+    let rows = summary.newest.unanswered_pages.iter().map(|(page, count)| {
+        vec![
+            html! { code { (Untrusted(page)) } (meter(*count, most, "un")) },
+            number(*count, &format!("{}&which=unanswered", with_filter(list, "page", page))),
+        ]
+    });
     html! {
         @if !summary.newest.unanswered_pages.is_empty() {
             h2 { "Pages readers were on when nothing was found" }
-            (table("Pages readers were on when nothing was found", &html! { th { "Page" } th.num { "Questions" } }, &rows))
+            (table("Pages readers were on", &[Column::Title("Page"), Column::Number("Questions")], rows))
             p { (lists.csv("pages")) }
         }
     }
 }
 
 fn languages(summary: &Summary, list: &str, lists: &Lists<'_>) -> Markup {
-    let rows = html! {
-        @for (language, count) in &summary.newest.languages {
-            @let list = with_filter(list, "language", language.as_deref().unwrap_or(UNKNOWN_LANGUAGE));
-            tr { td { @match language { Some(language) => { (Untrusted(language)) }, None => "unknown" } } td.num { (number(*count, &list)) } }
-        }
-    };
+    let rows = summary.newest.languages.iter().map(|(language, count)| {
+        let list = with_filter(list, "language", language.as_deref().unwrap_or(UNKNOWN_LANGUAGE));
+        vec![
+            html! { @match language { Some(language) => { (Untrusted(language)) }, None => "unknown" } },
+            number(*count, &list),
+        ]
+    });
     html! {
         @if summary.newest.languages.len() > 1 {
             h2 { "Languages" }
-            (table("Languages", &html! { th { "Language" } th.num { "Questions" } }, &rows))
+            (table("Languages", &[Column::Title("Language"), Column::Number("Questions")], rows))
             p { (lists.csv("languages")) }
         }
     }
@@ -328,7 +364,9 @@ fn day_file(by_day: &[DayCount]) -> Csv {
 /// Questions that the docs do not answer, grouped by likeness.
 pub(crate) async fn gaps(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
     let period = Period::of(request)?;
-    let docs = request.docs(project)?;
+    let Some(docs) = request.read_docs(project) else {
+        return Ok(request.page("Gaps", Section::Gaps, Some(project), &unread(request, project)));
+    };
     let found =
         request.parts().assistant.gaps(&project.domain, docs, Some(period.from), Some(period.to), MAX_GAPS).await;
     let gaps = found.map_err(HttpError::internal)?;
@@ -339,16 +377,24 @@ pub(crate) async fn gaps(request: &AuthorizedRequest<'_>, project: &Project) -> 
         return Ok(gap_page(request, project, &period, &gaps, &id));
     }
     let now = request.parts().clock.now();
+    let most = gaps.iter().map(|gap| gap.questions.len() as u64).max().unwrap_or(0);
+    let asked: u64 = gaps.iter().map(|gap| gap.questions.len() as u64).sum();
+    let widget = format!("/dashboard/{}/conversations", project.domain);
     let body = html! {
-        p { "Questions without an answer, and answers that readers found not helpful, grouped by what they have in common." }
+        p.soft { "What do readers ask that the docs do not say? Questions without an answer, and answers that readers found not helpful, grouped by what they have in common." }
         (period.form())
-        @if gaps.is_empty() { p.soft { "None in these days." } }
+        @if gaps.is_empty() {
+            (empty(Icon::Gap, "No gap in these days", "Every question got an answer that nobody found unhelpful.", Some((&widget, "See the conversations"))))
+        } @else {
+            p { strong { (counted(asked, "question")) } " in " (counted(gaps.len() as u64, "gap")) @if gaps.len() == MAX_GAPS { ", the largest" } "." }
+        }
         @for gap in &gaps {
             @let list = gap_list(gap, &period);
-            section.box {
-                h2 { a href=(list) { (counted(gap.questions.len() as u64, "question")) } @if !gap.words.is_empty() { ": " (Untrusted(&gap.words.join(", "))) } }
-                @if gap.down() > 0 { p { a href=(format_args!("{list}&rated=down")) { (grouped(gap.down() as u64)) " of them" } " were answered, and readers found it not helpful." } }
-                @if !gap.unknown_words.is_empty() { p { "The docs never mention: " (Untrusted(&gap.unknown_words.join(", "))) "." } }
+            section.card {
+                h2 { (gap_title(gap)) }
+                p { a href=(list) { (counted(gap.questions.len() as u64, "question")) } @if gap.down() > 0 { ", of which " a href=(format_args!("{list}&rated=down")) { (grouped(gap.down() as u64)) " answered" } ", and readers found it not helpful" } }
+                (meter(gap.questions.len() as u64, most, "un"))
+                @if !gap.unknown_words.is_empty() { p { "The docs never mention " @for (at, word) in gap.unknown_words.iter().enumerate() { @if at > 0 { ", " } strong { (Untrusted(word)) } } "." } }
                 (gap_questions(project, &gap.examples(), now))
                 (gap_job(request, project, gap))
             }
@@ -356,6 +402,12 @@ pub(crate) async fn gaps(request: &AuthorizedRequest<'_>, project: &Project) -> 
         @if !gaps.is_empty() { p { a href=(format_args!("?days={}&format=csv", period.days)) { "As CSV" } } }
     };
     Ok(request.page("Gaps", Section::Gaps, Some(project), &body))
+}
+
+/// What the questions of a gap have in common, or one of them.
+fn gap_title(gap: &Gap) -> Markup {
+    let example = gap.examples().first().map(|example| first_words(&example.question, 100)).unwrap_or_default();
+    html! { @if gap.words.is_empty() { bdi { (example) } } @else { (Untrusted(&gap.words.join(", "))) } }
 }
 
 /// The query for all questions of a group. A group is identified by any of its questions, since new ones may join it.
@@ -370,17 +422,17 @@ fn gap_page(request: &AuthorizedRequest<'_>, project: &Project, period: &Period,
     let only_down = request.http.query("rated").is_some_and(|rated| rated == "down");
     let body = html! {
         @match gap {
-            None => p.soft { "No group of these days has this question: it may be answered by now, or be older." },
+            None => (empty(Icon::Gap, "This gap is gone", "No group of these days has this question: it may be answered by now, or be older.", Some((&format!("?days={}", period.days), "See all gaps")))),
             Some(gap) => {
                 @let questions: Vec<&GapQuestion> = gap.questions.iter().filter(|question| question.is_down || !only_down).collect();
-                h2 { (counted(questions.len() as u64, "question")) @if only_down { " with an answer that readers found not helpful" } @if !gap.words.is_empty() { ": " (Untrusted(&gap.words.join(", "))) } }
+                h2 { (counted(questions.len() as u64, "question")) @if only_down { " with an answer that readers found not helpful" } ": " (gap_title(gap)) }
                 (gap_questions(project, &questions, request.parts().clock.now()))
                 (gap_job(request, project, gap))
             }
         }
-        nav.pages aria-label="Pages" { a href=(format_args!("?days={}", period.days)) { "All gaps" } }
     };
-    request.page("Gaps", Section::Gaps, Some(project), &body)
+    let above = format!("/dashboard/{}/gaps?days={}", project.domain, period.days);
+    request.show(View::new("A gap", Section::Gaps, Some(project)).below(above, "Gaps"), &body)
 }
 
 fn gap_questions(project: &Project, questions: &[&GapQuestion], now: Timestamp) -> Markup {
@@ -393,10 +445,40 @@ fn gap_questions(project: &Project, questions: &[&GapQuestion], now: Timestamp) 
     }
 }
 
+/// What can be done about a gap: a job; without a language model, a page that the builtin model adds for a person to fill in.
 fn gap_job(request: &AuthorizedRequest<'_>, project: &Project, gap: &Gap) -> Markup {
+    let question = gap.examples().first().map(|example| example.question.clone()).unwrap_or_default();
+    let search = format!("/dashboard/{}/playground?q={}", project.domain, in_url(&shortened(&question, 500)));
     html! {
-        @if request.is_editor() { p { a.button.quiet href=(reader_job_link(project, &gap.suggestion)) { "Make a job of it" } } }
+        div.actions {
+            @if request.is_editor() && request.parts().has_language_model {
+                a.button href=(reader_job_link(project, &gap.suggestion)) { "Make a job of it" }
+            } @else if request.is_editor() {
+                a.button href=(reader_job_link(project, &page_instruction(gap))) { "Add a page for it" }
+            }
+            a.button.secondary href=(search) { "See what is found now" }
+        }
+        @if request.is_editor() && !request.parts().has_language_model {
+            p.soft.small { "Without a language model, the page is added with its title and its place in the navigation; what it says is for you to write." }
+        }
     }
+}
+
+/// An instruction that the builtin model understands: a page with the words of a gap as its title.
+fn page_instruction(gap: &Gap) -> String {
+    let words: Vec<String> = gap
+        .unknown_words
+        .iter()
+        .chain(&gap.words)
+        .map(|word| word.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | ' ')).collect::<String>())
+        .filter(|word| !word.trim().is_empty())
+        .take(3)
+        .collect();
+    let title = if words.is_empty() { "New page".to_owned() } else { words.join(" ") };
+    let slug: String = title.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let slug = slug.trim_matches('-');
+    let slug = if slug.is_empty() { "new-page" } else { slug };
+    format!("Add a page {slug} titled \"{title}\"")
 }
 
 fn gaps_file(gaps: &[Gap]) -> Csv {

@@ -1,5 +1,7 @@
 //! What readers asked, and what they were answered.
 
+use std::time::Duration;
+
 use docent_assistant::{
     AnswerStage, AskedTurn, ExportCursor, ExportQuery, MinimumWait, QuestionFilter, QuestionOutcome, Rating,
     RatingFilter, Timing, question_instruction,
@@ -9,9 +11,12 @@ use docent_web::{Csv, HttpError, Response};
 use maud::{Markup, html};
 
 use crate::dashboard::{AuthorizedRequest, DAY};
-use crate::layout::{Section, table};
+use crate::icon::{Icon, Tone, badge};
+use crate::layout::{Section, View};
 use crate::pages::jobs::reader_job_link;
-use crate::text::{Untrusted, grouped, in_url, relative_time, shortened};
+use crate::parts::{Column, empty, table};
+use crate::text::{Untrusted, counted, grouped, in_url, precise_duration, relative_time, shortened};
+use crate::words::{Place, docs_page, first_words, words};
 
 const PAGE_ROWS: u32 = 50;
 /// Maximum number of questions in a file.
@@ -116,8 +121,10 @@ pub(crate) async fn list(request: &AuthorizedRequest<'_>, project: &Project) -> 
     });
     let body = html! {
         (form(request, &list_filter))
-        @if found.turns.is_empty() { p.soft { "There are none here." } } @else { (rows(project, &found.turns, now)) }
-        nav.pages aria-label="Pages" {
+        @if found.turns.is_empty() && list_filter.query.is_empty() {
+            (empty(Icon::Conversations, "Nobody has asked anything yet", "What readers ask your docs stands here, with the answers they got.", Some((&format!("/dashboard/{}/widget", project.domain), "Put the chat on your site"))))
+        } @else if found.turns.is_empty() { p.soft { "No question is like this." } } @else { (rows(project, &found.turns, now)) }
+        nav.pages aria-label="Pages of the list" {
             @if list_filter.after.is_some() { a href=(format_args!("?{}", list_filter.query)) { "Newest" } }
             @if let Some(more) = more { a href=(more) rel="next" { "Older" } }
             a href=(format_args!("?{}&format=csv", list_filter.query)) { "As CSV" } span.soft { "the newest " (grouped(MAX_FILE_ROWS as u64)) " at most" }
@@ -145,27 +152,31 @@ fn form(request: &AuthorizedRequest<'_>, list_filter: &ListFilter) -> Markup {
                 div { label for="ms" { "Milliseconds or longer" } input #ms type="number" min="0" name="ms" value=(ms); }
             }
             @for name in ["source", "page", "language"] { @if !parameter(name).is_empty() { div { label for=(name) { (name) } input id=(name) name=(name) value=(parameter(name)); } } }
-            button.quiet type="submit" { "Show" }
+            button.secondary type="submit" { "Show" }
         }
     }
 }
 
 fn rows(project: &Project, turns: &[AskedTurn], now: Timestamp) -> Markup {
-    let head = html! { th { "Question" } th { "Answer" } th { "Readers say" } th { "Asked" } };
-    let rows = html! {
-        @for AskedTurn { thread, turn, .. } in turns {
-            tr {
-                td { a href=(format_args!("/dashboard/{}/conversations/{thread}", project.domain)) { (Untrusted(&shortened(&turn.question, 200))) } }
-                td {
-                    @if turn.answered { span.state.good { "answered" } } @else { span.state.bad { "unanswered" } }
-                    @if let Some(Timing { end_ms, .. }) = turn.timing { " in " (grouped(end_ms.into())) " ms" }
-                }
-                td { @if let Some(feedback) = &turn.feedback { (rating(feedback.rating)) @if let Some(comment) = &feedback.comment { ": " (Untrusted(&shortened(comment, 120))) } } }
-                td { (relative_time(turn.asked_at, now)) }
-            }
-        }
-    };
-    table("Questions", &head, &rows)
+    let rows = turns.iter().map(|AskedTurn { thread, turn, .. }| {
+        vec![
+            html! { a.title href=(format_args!("/dashboard/{}/conversations/{thread}", project.domain)) { (Untrusted(&shortened(&turn.question, 200))) } },
+            html! {
+                @if turn.answered { (badge(Tone::Done, "answered")) } @else { (badge(Tone::Failed, "unanswered")) }
+                @if let Some(Timing { end_ms, .. }) = turn.timing { " " span.soft.small { "in " (precise_duration(Duration::from_millis(end_ms.into()))) } }
+            },
+            html! { @if let Some(feedback) = &turn.feedback { (said(feedback.rating)) @if let Some(comment) = &feedback.comment { span.sub { (Untrusted(&shortened(comment, 120))) } } } },
+            relative_time(turn.asked_at, now),
+        ]
+    });
+    let columns =
+        [Column::Title("Question"), Column::Text("Answer"), Column::Text("Readers say"), Column::Text("Asked")];
+    table("Questions", &columns, rows)
+}
+
+/// What a reader found of an answer, as an icon and words.
+fn said(rated: Rating) -> Markup {
+    html! { @match rated { Rating::Up => (Icon::ThumbsUp), Rating::Down => (Icon::ThumbsDown) } " " (rating(rated)) }
 }
 
 async fn csv_file(request: &AuthorizedRequest<'_>, mut query: ExportQuery) -> Result<Response, HttpError> {
@@ -238,23 +249,35 @@ pub(crate) async fn conversation(
     let thread = request.parts().assistant.thread(&project.domain, id).await.map_err(HttpError::internal)?;
     let thread = thread.ok_or_else(missing)?;
     let now = request.parts().clock.now();
+    let docs = request.read_docs(project);
+    let place = Place { domain: &project.domain, docs_root: &project.docs_root, docs: docs.as_deref() };
     let body = html! {
-        p.soft { "Begun " (relative_time(thread.created_at, now)) "." }
+        p.facts { span { "begun " (relative_time(thread.created_at, now)) } span { (counted(thread.turns.len() as u64, "question")) } }
         @for turn in &thread.turns {
-            article.event.failed[!turn.answered] {
-                header { @if turn.is_imported() { "sent by the client as history" } @else { (relative_time(turn.asked_at, now)) } @if let Some(page) = &turn.page { ", on " code { (Untrusted(page)) } } }
-                p.text { strong { (Untrusted(&turn.question)) } }
+            article.asked {
+                header { (Icon::Person) @if turn.is_imported() { "sent by the client as history" } @else { "asked " (relative_time(turn.asked_at, now)) } @if let Some(page) = &turn.page { " on " code { (Untrusted(page)) } } }
+                (words(&turn.question, place))
+            }
+            article.turn {
+                header { (Icon::Agent) "The assistant" @if !turn.answered { " " (badge(Tone::Failed, "found no answer")) } }
                 @match &turn.answer {
-                    Some(answer) => p.text { (Untrusted(answer)) },
+                    Some(answer) => (words(answer, place)),
                     None => p.soft { "No answer was completed." },
                 }
-                @if !turn.sources.is_empty() { ul { @for source in &turn.sources { li { (Untrusted(&source.title)) " " code { (Untrusted(&source.url)) } } } } }
-                @if let Some(feedback) = &turn.feedback { p { "The reader found it " (rating(feedback.rating)) "." @if let Some(comment) = &feedback.comment { " “" (Untrusted(comment)) "”" } } }
-                @if !turn.answered && request.is_editor() {
-                    p { a href=(reader_job_link(project, &question_instruction(&turn.question))) { "Make a job of it" } }
-                }
+                @if !turn.sources.is_empty() { p.small.soft { "From: " @for (at, source) in turn.sources.iter().enumerate() { @if at > 0 { " · " } (source_link(&source.title, &source.url, place)) } } }
+                @if let Some(feedback) = &turn.feedback { p { (said(feedback.rating)) @if let Some(comment) = &feedback.comment { ": “" (Untrusted(comment)) "”" } } }
+                @if !turn.answered && request.is_editor() { p { a.button.secondary href=(reader_job_link(project, &question_instruction(&turn.question))) { "Make a job of it" } } }
             }
         }
     };
-    Ok(request.page("Conversation", Section::Conversations, Some(project), &body))
+    let title = thread.turns.first().map(|turn| first_words(&turn.question, 90)).filter(|title| !title.is_empty());
+    let title = title.unwrap_or_else(|| "Conversation".to_owned());
+    let above = format!("/dashboard/{}/conversations", project.domain);
+    Ok(request.show(View::new(&title, Section::Conversations, Some(project)).below(above, "Conversations"), &body))
+}
+
+/// A page that an answer leans on, as a link to what the index has of it.
+pub(super) fn source_link(title: &str, url: &str, place: Place<'_>) -> Markup {
+    let is_read = place.docs.is_some_and(|docs| docs.has_page(url));
+    html! { @if is_read { a href=(docs_page(place.domain, url)) { (Untrusted(title)) } } @else { (Untrusted(title)) " " code { (Untrusted(url)) } } }
 }

@@ -2,17 +2,20 @@
 
 use docent_assistant::{AskedTurn, ExportQuery, QuestionFilter, QuestionOutcome};
 use docent_jobs::JobQuery;
+use docent_operators::OperatorRole;
 use docent_types::{AgentJob, JobStatus, Project, Timestamp};
 use docent_web::{HttpError, Response};
 use maud::{Markup, html};
 
 use crate::dashboard::AuthorizedRequest;
-use crate::layout::{Section, button};
-use crate::operations::{CheckFinding, IndexStatus, Level};
+use crate::icon::{Icon, Tone, badge};
+use crate::layout::{Section, View};
+use crate::operations::{CheckFinding, Findings, IndexStatus, Level};
 use crate::pages::analytics::{date, last_days};
 use crate::pages::jobs;
 use crate::pages::pulls;
-use crate::text::{Untrusted, counted, relative_time, shortened};
+use crate::parts::{Column, button, empty, notice, table};
+use crate::text::{Untrusted, counted, grouped, relative_time, shortened};
 
 /// Days whose unanswered questions are shown, today included.
 const UNANSWERED_DAYS: u32 = 7;
@@ -24,50 +27,69 @@ const MAX_QUESTIONS: usize = 5;
 
 pub(crate) async fn home(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
     let parts = request.parts();
-    let projects = parts.projects.projects().await.map_err(HttpError::internal)?;
+    let projects = &request.frame.projects;
     let now = parts.clock.now();
     let findings = parts.operations.findings().await;
     let mut rows = Vec::new();
-    for project in &projects {
+    for project in projects {
         let active = active(request, project).await?;
         let unanswered = unanswered(request, project, now).await?;
         rows.push((project, active, unanswered, parts.operations.index(project)));
     }
-    let running = sum(rows.iter().map(|(_, active, ..)| active.len()));
-    let missed = sum(rows.iter().map(|(_, _, unanswered, _)| unanswered.len()));
-    let bad: Vec<&CheckFinding> = findings.findings.iter().filter(|finding| finding.level == Level::Bad).collect();
+    let is_owner = request.signed_in.operator.role == OperatorRole::Owner;
     let body = html! {
         div data-live="jobs" {
-            ul.tiles {
-                li { b { (running) } a href="/dashboard/-/jobs?status=active" { "jobs running or waiting" } }
-                li { b { (missed) } a href="#projects" { "questions without an answer in seven days" } }
-                li { b { (projects.len()) } a href="/dashboard/-/projects" { @if projects.len() == 1 { "project" } @else { "projects" } } }
-                li { b { (bad.len()) } a href="#findings" { "things to mend" } }
-            }
             @if projects.is_empty() {
-                div.box {
-                    p { "There is no project yet. A project is a git repository with docs; Docent answers from it and opens pull requests on it." }
-                    p { a.button href="/dashboard/-/projects/new" { "Add a project" } }
-                }
+                (empty(
+                    Icon::Projects,
+                    "There is no project yet",
+                    "A project is a git repository with docs. Docent answers readers' questions from it, and opens pull requests on it.",
+                    is_owner.then_some(("/dashboard/-/projects/new", "Add a project")),
+                ))
             } @else {
-                h2 #projects { "Projects" }
+                (tiles(&rows, &findings))
                 (project_table(&rows, now))
                 h2 { "Latest jobs" }
-                (jobs::table_of(&jobs::latest(request, &projects, MAX_LATEST).await?, now, true))
+                (jobs::table_of(request, &jobs::latest(request, projects, MAX_LATEST).await?, now, true).await)
                 h2 { "Latest pull requests" }
-                (pulls::latest(request, &projects, MAX_LATEST).await?)
+                (pulls::latest(request, projects, MAX_LATEST).await?)
             }
-            h2 #findings { "What is wrong" }
-            @match findings.at {
-                None => p.soft { "Not checked yet. The checks run in the background, once they are done they stand here." },
-                Some(at) => {
-                    p.soft { "Checked " (relative_time(at, now)) "." }
-                    (finding_list(&findings.findings))
-                }
-            }
+            (checks(&findings, now))
         }
     };
-    Ok(request.page("Home", Section::Home, None, &body))
+    let actions = html! { @if is_owner && !projects.is_empty() { a.button.secondary href="/dashboard/-/projects/new" { (Icon::Add) "Add a project" } } };
+    Ok(request.show(View::new("Home", Section::Home, None).with(actions), &body))
+}
+
+type ProjectRow<'p> = (&'p Project, Vec<AgentJob>, Vec<AskedTurn>, IndexStatus);
+
+fn tiles(rows: &[ProjectRow<'_>], findings: &Findings) -> Markup {
+    let running = sum(rows.iter().map(|(_, active, ..)| active.len()));
+    let missed = sum(rows.iter().map(|(_, _, unanswered, _)| unanswered.len()));
+    let bad = findings.findings.iter().filter(|finding| finding.level == Level::Bad).count();
+    html! {
+        ul.tiles {
+            li { b { (running) } a href="/dashboard/-/jobs?status=active" { @if running == "1" { "job runs or waits" } @else { "jobs run or wait" } } }
+            li { b { (missed) } a href="#projects" { @if missed == "1" { "question" } @else { "questions" } " without an answer in seven days" } }
+            li { b { (rows.len()) } a href="/dashboard/-/projects" { @if rows.len() == 1 { "project" } @else { "projects" } } }
+            @if bad > 0 { li { b.down { (bad) } a href="#findings" { @if bad == 1 { "thing to mend" } @else { "things to mend" } } } }
+        }
+    }
+}
+
+/// What the checks found. Without a fault it is one line.
+fn checks(findings: &Findings, now: Timestamp) -> Markup {
+    let bad = findings.findings.iter().filter(|finding| finding.level == Level::Bad).count();
+    html! {
+        h2 #findings { @if bad > 0 { "What is wrong" } @else { "Checks" } }
+        @match findings.at {
+            None => p.soft { "The checks run in the background; what they find stands here in a moment." },
+            Some(at) => {
+                (finding_list(&findings.findings))
+                p.soft.small { "Checked " (relative_time(at, now)) "." }
+            }
+        }
+    }
 }
 
 /// A count that is limited to [`MAX_COUNT`], as text.
@@ -88,30 +110,29 @@ fn sum(counts: impl Iterator<Item = usize>) -> String {
     format!("{sum}{more}")
 }
 
-fn project_table(rows: &[(&Project, Vec<AgentJob>, Vec<AskedTurn>, IndexStatus)], now: Timestamp) -> Markup {
-    let head = html! { th { "Project" } th.num { "Jobs now" } th.num { "Unanswered" } th { "Index" } };
-    let body = html! {
-        @for (project, active, unanswered, index) in rows {
-            tr {
-                td { a href=(format_args!("/dashboard/{}", project.domain)) { (project.domain) } }
-                td.num { a href=(format_args!("/dashboard/{}/jobs?status=active", project.domain)) { (at_least(active.len())) } }
-                td.num { a href=(unanswered_list(project, now)) { (at_least(unanswered.len())) } }
-                td { (index_line(index, now)) }
-            }
-        }
-    };
-    crate::layout::table("Projects", &head, &body)
+fn project_table(rows: &[ProjectRow<'_>], now: Timestamp) -> Markup {
+    let rows = rows.iter().map(|(project, active, unanswered, index)| {
+        vec![
+            html! { a.title href=(format_args!("/dashboard/{}", project.domain)) { (project.domain) } },
+            html! { a href=(format_args!("/dashboard/{}/jobs?status=active", project.domain)) { (at_least(active.len())) } },
+            html! { a href=(unanswered_list(project, now)) { (at_least(unanswered.len())) } },
+            index_line(index, now),
+        ]
+    });
+    let columns =
+        [Column::Title("Project"), Column::Number("Jobs now"), Column::Number("Unanswered"), Column::Text("Index")];
+    html! { h2 #projects { "Projects" } (table("Projects", &columns, rows)) }
 }
 
 pub(crate) fn index_line(index: &IndexStatus, now: Timestamp) -> Markup {
     html! {
-        @if let Some((_, 0)) = index.running { "being fetched" }
+        @if let Some((_, 0)) = index.running { (badge(Tone::Running, "fetching")) }
         @else if let Some((done, total)) = index.running {
-            "being read: " (done) " of " (total) " files "
+            (badge(Tone::Running, "reading")) " " (grouped(done as u64)) " of " (grouped(total as u64)) " files "
             progress value=(done) max=(total) aria-label="Files read" {}
         }
-        @else if let Some(why) = &index.failure { span.state.bad { "failed" } " " (Untrusted(why)) }
-        @else if index.commit.is_none() { "not read yet" }
+        @else if let Some(why) = &index.failure { (badge(Tone::Failed, "failed")) " " (Untrusted(why)) }
+        @else if index.commit.is_none() { (badge(Tone::Waiting, "not read yet")) }
         @else { (counted(index.pages as u64, "page")) @if let Some(at) = index.at { ", " (relative_time(at, now)) } }
     }
 }
@@ -120,12 +141,12 @@ pub(crate) fn finding_list(findings: &[CheckFinding]) -> Markup {
     let mut notable: Vec<&CheckFinding> = findings.iter().filter(|finding| finding.level != Level::Good).collect();
     notable.sort_by_key(|finding| std::cmp::Reverse(finding.level));
     html! {
-        @if notable.is_empty() { p { "Nothing. " (counted(findings.len() as u64, "check")) " passed." } }
+        @if notable.is_empty() { p { (badge(Tone::Done, "all is well")) " " (counted(findings.len() as u64, "check")) " passed." } }
         @for finding in notable {
-            div class=(format_args!("box {}", finding.level.as_str())) {
+            (notice(if finding.level == Level::Bad { "bad" } else { "plain" }, &html! {
                 p { strong { (finding.check) } ": " (Untrusted(&finding.what)) }
-                @if let Some(fix) = &finding.fix { p { "→ " (Untrusted(fix)) } }
-            }
+                @if let Some(fix) = &finding.fix { p { "What to do: " (Untrusted(fix)) } }
+            }))
         }
     }
 }
@@ -171,37 +192,46 @@ pub(crate) async fn project(request: &AuthorizedRequest<'_>, project: &Project) 
     let unanswered = unanswered(request, project, now).await?;
     let index = parts.operations.index(project);
     let domain = &project.domain;
+    let (running, missed) = (at_least(active.len()), at_least(unanswered.len()));
     let body = html! {
         div data-live="jobs" {
-            p.soft { code { (docent_types::repository_url(&project.repository)) } " on " code { (project.branch) } @if !project.docs_root.is_empty() { ", below " code { (project.docs_root) } } }
-            ul.tiles {
-                li { b { (at_least(active.len())) } a href=(format_args!("/dashboard/{domain}/jobs?status=active")) { "jobs running or waiting" } }
-                li { b { (at_least(unanswered.len())) } a href=(unanswered_list(project, now)) { "questions without an answer in seven days" } }
-                li { b { (index.pages) } "pages indexed" }
+            p.facts {
+                span { (Icon::Projects) code { (docent_types::repository_url(&project.repository)) } }
+                span { (Icon::Branch) code { (project.branch) } }
+                @if !project.docs_root.is_empty() { span { (Icon::File) "below " code { (project.docs_root) } } }
             }
-            p { @if request.is_editor() { a.button href=(format_args!("/dashboard/{domain}/jobs/new")) { "New job" } " " } a.button.quiet href=(format_args!("/dashboard/{domain}/playground")) { "Ask a question" } }
+            ul.tiles {
+                li { b { (running) } a href=(format_args!("/dashboard/{domain}/jobs?status=active")) { @if running == "1" { "job runs or waits" } @else { "jobs run or wait" } } }
+                li { b { (missed) } a href=(unanswered_list(project, now)) { @if missed == "1" { "question" } @else { "questions" } " without an answer in seven days" } }
+                li { b { (grouped(index.pages as u64)) } a href=(format_args!("/dashboard/{domain}/docs")) { @if index.pages == 1 { "page" } @else { "pages" } " in the index" } }
+            }
             h2 { "Latest jobs" }
-            (jobs::table_of(&jobs, now, false))
+            @if jobs.is_empty() { (jobs::none_yet(request, project)) } @else { (jobs::table_of(request, &jobs, now, false).await) }
             h2 { "Latest pull requests" }
             (pulls::latest(request, std::slice::from_ref(project), MAX_LATEST).await?)
-            h2 { "Unanswered in seven days" }
-            @if unanswered.is_empty() { p.soft { "None." } }
-            ul {
-                @for unanswered_turn in unanswered.iter().take(MAX_QUESTIONS) {
-                    li { a href=(format_args!("/dashboard/{domain}/conversations/{}", unanswered_turn.thread)) { (Untrusted(&shortened(&unanswered_turn.turn.question, 200))) } " " (relative_time(unanswered_turn.turn.asked_at, now)) }
+            @if !unanswered.is_empty() {
+                h2 { "Without an answer in seven days" }
+                ul.plain {
+                    @for unanswered_turn in unanswered.iter().take(MAX_QUESTIONS) {
+                        li { a href=(format_args!("/dashboard/{domain}/conversations/{}", unanswered_turn.thread)) { (Untrusted(&shortened(&unanswered_turn.turn.question, 200))) } " " (relative_time(unanswered_turn.turn.asked_at, now)) }
+                    }
                 }
             }
             h2 { "Index" }
             (index_details(request, project, &index, now))
         }
     };
-    Ok(request.page(project.domain.as_str(), Section::Home, Some(project), &body))
+    let actions = html! {
+        a.button.secondary href=(format_args!("/dashboard/{domain}/playground")) { (Icon::Playground) "Ask a question" }
+        @if request.is_editor() { a.button href=(format_args!("/dashboard/{domain}/jobs/new")) { (Icon::Add) "New job" } }
+    };
+    Ok(request.show(View::new(project.domain.as_str(), Section::Home, Some(project)).with(actions), &body))
 }
 
 fn index_details(request: &AuthorizedRequest<'_>, project: &Project, index: &IndexStatus, now: Timestamp) -> Markup {
     html! {
         p { (index_line(index, now)) @if let Some(commit) = &index.commit { ", at commit " code { (shortened(commit, 12)) } } }
-        @if request.is_editor() { (button(request.signed_in, &format!("/dashboard/{}/reindex", project.domain), "Fetch and index now")) }
+        @if request.is_editor() { (button(request.signed_in, &format!("/dashboard/{}/reindex", project.domain), "Fetch and index now", "secondary")) }
         @if let Some(summary) = &index.summary {
             p.soft { "Read as " (summary.generator) "." }
         }

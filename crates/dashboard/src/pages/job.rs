@@ -3,21 +3,35 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use docent_jobs::Jobs;
-use docent_types::{AgentJob, JobId, JobStatus, Project, Todo, TodoStatus, printable};
+use docent_authoring::job_events;
+use docent_jobs::{Entry, EntryBody, Jobs};
+use docent_search::Snapshot;
+use docent_types::{AgentJob, JobEvent, JobId, JobStatus, Project, Timestamp, Todo, TodoStatus};
 use docent_web::{HttpError, Response, respond};
 use futures::stream;
 use http::header::CONTENT_DISPOSITION;
 use http::{HeaderValue, StatusCode};
 use maud::{Markup, html};
 
-use crate::dashboard::{AuthorizedRequest, busy, page, redirect};
-use crate::layout::{Section, danger, token};
-use crate::pages::jobs::{instruction, prompt, pull_link, state};
+use crate::dashboard::{AuthorizedRequest, busy, page};
+use crate::icon::Icon;
+use crate::layout::{Section, View, token};
+use crate::pages::jobs::{instruction, local_pull, prompt, pull_link, state};
 use crate::pages::journal::{self, BATCH, JournalFilter, JournalPage};
-use crate::text::{Untrusted, in_url, relative_time, shortened};
-use crate::turns::Turns;
+use crate::pages::pulls::{self, branch};
+use crate::parts::{FormProblem, danger, field, notice};
+use crate::text::{Untrusted, clock_time, counted, in_url, precise_duration, relative_time, shortened};
+use crate::turns::{JobTurn, Turns};
+use crate::words::{Place, first_words, folded_words, words};
 
+/// Instructions and messages of earlier turns on the page, the newest.
+const MAX_TALK: usize = 12;
+/// Lines of an instruction and of a message that are shown before the rest is folded.
+const MAX_LINES_OPEN: usize = 10;
+const MAX_MESSAGE_LINES_OPEN: usize = 40;
+/// Entries at the end of a journal in which the words of a running turn are looked for, and how many are shown.
+const MAX_READ_FOR_WORDS: u32 = 60;
+const MAX_WORDS_SHOWN: usize = 6;
 /// Maximum length of an instruction in a URL, in bytes.
 const MAX_PROMPT_BYTES_IN_URL: usize = 2_000;
 
@@ -30,8 +44,46 @@ async fn found(
     Ok((id, request.parts().jobs.job(&project.id, id).await?))
 }
 
+/// What the parts of a job's page are made from.
+struct JobView<'v> {
+    request: &'v AuthorizedRequest<'v>,
+    project: &'v Project,
+    job: &'v AgentJob,
+    turns: Turns,
+    docs: Option<Arc<Snapshot>>,
+    here: String,
+}
+
+impl<'v> JobView<'v> {
+    async fn of(
+        request: &'v AuthorizedRequest<'v>,
+        project: &'v Project,
+        job: &'v AgentJob,
+    ) -> Result<Self, HttpError> {
+        let turns = request.dashboard.turns.of(&request.parts().jobs, project, job.id).await?;
+        let here = format!("/dashboard/{}/jobs/{}", project.domain, job.id);
+        Ok(Self { request, project, job, turns, docs: request.read_docs(project), here })
+    }
+
+    fn place(&self) -> Place<'_> {
+        Place { domain: &self.project.domain, docs_root: &self.project.docs_root, docs: self.docs.as_deref() }
+    }
+}
+
 pub(crate) async fn job(request: &AuthorizedRequest<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
     let (id, job) = found(request, project, id).await?;
+    page_of(request, project, id, &job, "", None).await
+}
+
+/// The page, with what was typed as the next instruction and what is wrong with it.
+async fn page_of(
+    request: &AuthorizedRequest<'_>,
+    project: &Project,
+    id: JobId,
+    job: &AgentJob,
+    typed: &str,
+    problem: Option<&FormProblem>,
+) -> Result<Response, HttpError> {
     let filter = JournalFilter::of(request);
     let journal_page = JournalPage::of(request);
     // A filter may have to read the whole journal.
@@ -40,47 +92,60 @@ pub(crate) async fn job(request: &AuthorizedRequest<'_>, project: &Project, id: 
         false => Some(Arc::clone(&request.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?),
     };
     let rows = journal::page(request, project, id, &filter, journal_page).await?;
-    let turns = request.dashboard.turns.of(&request.parts().jobs, project, id).await?;
-    let here = format!("/dashboard/{}/jobs/{id}", project.domain);
+    let view = JobView::of(request, project, job).await?;
+    let here = view.here.as_str();
     let is_live = filter.is_open() && journal_page == JournalPage::Newest;
     let topic = is_live.then(|| format!("job:{}:{id}", project.domain));
-    let prompt = prompt(request, &job).await?;
+    let prompt = prompt(request, job).await?;
     let query = filter.query();
     let body = html! {
-        (head(request, &job, &turns, &here))
-        (controls(request, &job, &here, prompt.as_deref()))
-        h2 { "What happened" }
-        form.row method="get" {
-            div { label for="text" { "Contains" } input #text name="text" value=(filter.text()); }
-            div {
-                label for="tool" { "Tool" }
-                select #tool name="tool" {
-                    option value="" { "any" }
-                    @for name in filter.tools() { option selected[name == filter.tool()] { (name) } }
-                }
-            }
-            label.tick { input type="checkbox" name="only" value="failed" checked[filter.is_only_failed()]; "only what failed" }
-            button.quiet type="submit" { "Filter" }
-            @if !is_live { a href=(here) { "All, newest first" } }
-            a href=(format_args!("{here}/journal.ndjson")) { "Journal as NDJSON" }
-        }
+        (head(&view).await?)
         pre.said #saying aria-hidden="true" {}
-        @if rows.rows.is_empty() { p.soft { "Nothing here." } }
-        div data-live=[topic] data-rows data-last=(rows.last) data-events=(format_args!("{here}/events")) {
-            @for row in &rows.rows { (row) }
+        (follow_up(&view, typed, problem))
+        (changed(&view))
+        (foot(&view).await)
+        details #journal open[!is_live] {
+            summary { "Journal, " (counted(rows.last, "entry")) }
+            form.row method="get" {
+                div { label for="text" { "Contains" } input #text name="text" value=(filter.text()); }
+                div {
+                    label for="tool" { "Tool" }
+                    select #tool name="tool" {
+                        option value="" { "any" }
+                        @for name in filter.tools() { option selected[name == filter.tool()] { (name) } }
+                    }
+                }
+                label.tick { input type="checkbox" name="only" value="failed" checked[filter.is_only_failed()]; "only what failed" }
+                button.secondary type="submit" { "Filter" }
+                @if !is_live { a.button.quiet href=(here) { "All, newest first" } }
+                a.button.quiet href=(format_args!("{here}/journal.ndjson")) { (Icon::Download) "Journal as NDJSON" }
+            }
+            @if rows.rows.is_empty() { p.soft { "No entry is like this." } }
+            div data-live=[topic] data-rows data-last=(rows.last) data-events=(format_args!("{here}/events")) {
+                @for row in &rows.rows { (row) }
+            }
+            nav.pages aria-label="Pages of the journal" {
+                @if let Some(newer) = rows.newer { a rel="prev" href=(format_args!("?{query}after={newer}")) { "Newer" } }
+                // Hidden without older rows, but there: the script of a live page shows it when it removes rows.
+                a rel="next" href=(format_args!("?{query}before={}", rows.older.unwrap_or(1))) hidden[rows.older.is_none()] { "Older" }
+            }
         }
-        nav.pages aria-label="Pages" {
-            @if let Some(newer) = rows.newer { a rel="prev" href=(format_args!("?{query}after={newer}")) { "Newer" } }
-            // Hidden without older rows, but there: the script of a live page shows it when it removes rows.
-            a rel="next" href=(format_args!("?{query}before={}", rows.older.unwrap_or(1))) hidden[rows.older.is_none()] { "Older" }
+        @if request.is_editor() && job.status != JobStatus::Archived {
+            (danger(request.signed_in, &format!("{here}/archive"), "Archive this job",
+                &html! { @if job.status == JobStatus::Active { "The job is stopped. " } "It takes no more instructions; its branch and pull request stay." }))
         }
     };
-    let title =
-        prompt.map_or_else(|| job.source.branch.clone(), |prompt| shortened(&printable(&prompt), 100).into_owned());
-    Ok(request.page(&title, Section::Jobs, Some(project), &body))
+    let title = prompt.as_deref().map(|prompt| first_words(prompt, 100)).filter(|title| !title.is_empty());
+    let title = title.unwrap_or_else(|| job.source.branch.clone());
+    let again = prompt.filter(|prompt| request.is_editor() && prompt.len() <= MAX_PROMPT_BYTES_IN_URL);
+    let actions = html! {
+        @if let Some(prompt) = again { a.button.secondary href=(format_args!("/dashboard/{}/jobs/new?prompt={}", job.domain, in_url(&prompt))) { (Icon::Again) "Do it again" } }
+    };
+    let above = format!("/dashboard/{}/jobs", project.domain);
+    Ok(request.show(View::new(&title, Section::Jobs, Some(project)).below(above, "Jobs").with(actions), &body))
 }
 
-/// What a live page lacks: the head, and the rows after the last one it has.
+/// What a live page lacks: the parts that change, and the rows after the last one it has.
 pub(crate) async fn events(
     request: &AuthorizedRequest<'_>,
     project: &Project,
@@ -89,43 +154,137 @@ pub(crate) async fn events(
     let (id, job) = found(request, project, id).await?;
     let after = request.http.query("after").and_then(|after| after.parse().ok()).unwrap_or(0);
     let rows = journal::new(request, project, id, after).await?;
-    let turns = request.dashboard.turns.of(&request.parts().jobs, project, id).await?;
-    let here = format!("/dashboard/{}/jobs/{id}", project.domain);
+    let view = JobView::of(request, project, &job).await?;
     let html = html! {
-        (head(request, &job, &turns, &here))
+        (head(&view).await?)
+        (changed(&view))
+        (foot(&view).await)
         div data-rows data-last=(rows.last) data-more[rows.newer.is_some()] { @for row in &rows.rows { (row) } }
     };
     Ok(page(StatusCode::OK, html))
 }
 
-/// The head of a job's page: everything but the journal.
-fn head(request: &AuthorizedRequest<'_>, job: &AgentJob, turns: &Turns, here: &str) -> Markup {
+/// The beginning of a job's page: its state, what was asked, how it goes, and what the agent said.
+async fn head(view: &JobView<'_>) -> Result<Markup, HttpError> {
+    let JobView { request, project, job, turns, .. } = view;
     let now = request.parts().clock.now();
-    let cost = |usage| request.parts().prices.cost(&job.model, usage);
+    let place = view.place();
+    let jobs = &request.parts().jobs;
+    let mut talk = Vec::new();
+    for seq in turns.talk(MAX_TALK) {
+        talk.extend(jobs.journal(&project.id, job.id, seq - 1, 1).await?);
+    }
     let is_active = job.status == JobStatus::Active;
-    html! {
-        section #job-head {
-            p {
-                (state(job.status)) " " @if is_active { span.live { "running or waiting" } " " }
-                "made " (relative_time(job.created_at, now)) " on " code { (job.source.branch) } ", model " (job.model) @if job.as_draft { ", as a draft" } " "
-                (pull_link(job))
-                @if job.pr_link.is_some() { " " a href=(format_args!("{here}/changes")) { "Changes" } }
+    let (earlier, latest) = match talk.iter().rposition(|entry| matches!(entry.body, EntryBody::Instruction(_))) {
+        Some(at) => talk.split_at(at + 1),
+        None => (&talk[..0], talk.as_slice()),
+    };
+    let said = if is_active { said(view, latest_seq(&talk)).await? } else { Vec::new() };
+    Ok(html! {
+        section #job-head data-part {
+            p.facts {
+                (state(job.status))
+                span { "made " (relative_time(job.created_at, now)) }
+                span { (Icon::Branch) (branch(project, &job.source.branch)) }
+                span { (Icon::Agent) (request.model_name(&job.model)) }
+                @if job.as_draft { span { "as a draft" } }
             }
-            @if let Some(message) = &job.message {
-                div class=(if job.status == JobStatus::Failed { "box bad" } else { "box" }) { p.said { (Untrusted(message)) } }
-            }
+            @for entry in earlier { (turn(entry, place, now)) }
+            @if let Some(turn) = turns.latest() { (steps(turn, job, now)) }
             @if !job.todos.is_empty() { (plan(&job.todos)) }
-            (turns.table(here, now, cost))
+            @for text in &said { article.turn { header { (Icon::Agent) "The agent" } (words(text, place)) } }
+            @for entry in latest { (turn(entry, place, now)) }
+            // The journal of an old job is gone, and its last message is kept.
+            @if talk.is_empty() { @if let Some(message) = &job.message { (message_of(message, job.status, place)) } }
+        }
+    })
+}
+
+fn latest_seq(talk: &[Entry]) -> u64 {
+    talk.last().map_or(0, |entry| entry.seq)
+}
+
+/// What the agent said in the turn that runs, the newest last.
+async fn said(view: &JobView<'_>, since: u64) -> Result<Vec<String>, HttpError> {
+    let jobs = &view.request.parts().jobs;
+    let last = jobs.last_entry(&view.project.id, view.job.id).await?;
+    let after = since.max(last.saturating_sub(u64::from(MAX_READ_FOR_WORDS)));
+    let entries = jobs.journal(&view.project.id, view.job.id, after, MAX_READ_FOR_WORDS).await?;
+    let said = entries.iter().flat_map(job_events).filter_map(|event| match event {
+        JobEvent::Said { text } if !text.trim().is_empty() => Some(text),
+        _ => None,
+    });
+    let said: Vec<String> = said.collect();
+    Ok(said[said.len().saturating_sub(MAX_WORDS_SHOWN)..].to_vec())
+}
+
+/// An instruction, or the message at the end of a turn.
+fn turn(entry: &Entry, place: Place<'_>, now: Timestamp) -> Markup {
+    html! {
+        @for event in job_events(entry) {
+            @match event {
+                JobEvent::Asked { text } => article.asked { header { (Icon::Person) "Asked " (relative_time(entry.at, now)) } (folded_words(&text, place, MAX_LINES_OPEN)) },
+                JobEvent::Status { status, message: Some(message), .. } => (message_of(&message, status, place)),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn message_of(message: &str, status: JobStatus, place: Place<'_>) -> Markup {
+    let rendered = folded_words(message, place, MAX_MESSAGE_LINES_OPEN);
+    html! {
+        @if status == JobStatus::Failed { (notice("bad", &rendered)) }
+        @else { article.turn { header { (Icon::Agent) "The agent" } (rendered) } }
+    }
+}
+
+/// How the latest turn goes, as a line of steps with their times.
+fn steps(turn: &JobTurn, job: &AgentJob, now: Timestamp) -> Markup {
+    let JobTurn { began, taken_up, pushed, has_pull, waits, ended, sums, .. } = turn;
+    let after = |at: Option<Timestamp>| at.map(|at| format!("after {}", precise_duration(at.since(*began))));
+    let is_over = ended.is_some();
+    let failed = ended.is_some_and(|(_, status)| status == JobStatus::Failed);
+    let class = |is_done: bool, is_now: bool| match (is_done, is_now) {
+        (true, _) => "done",
+        (false, true) => "running",
+        (false, false) => "",
+    };
+    let calls = format!("{}, {}", counted(sums.model_calls, "model call"), precise_duration(sums.model_time));
+    let works = taken_up.is_some() && pushed.is_none() && !is_over;
+    html! {
+        ol.steps aria-label="How it goes" {
+            li.done { b { "Asked" } time datetime=(began) { (clock_time(*began)) " UTC" } }
+            li class=(class(taken_up.is_some() || is_over, !is_over)) { b { @if taken_up.is_some() || is_over { "Begun" } @else { "Waits for a place" } } (after(*taken_up).unwrap_or_default()) }
+            @if let Some((why, until)) = waits.as_ref().filter(|_| !is_over) {
+                li.waiting { b { "Waits" } "until " (clock_time(*until)) ": " (Untrusted(&shortened(why, 120))) }
+            } @else {
+                li class=(if failed && pushed.is_none() { "failed" } else { class(pushed.is_some() || is_over, works) }) { b { "Worked" } @if sums.model_calls > 0 { (calls) } @else if works { (precise_duration(now.since(taken_up.unwrap_or(*began)))) } }
+            }
+            @if pushed.is_some() || !is_over { li class=(class(pushed.is_some(), false)) { b { "Pushed" } (after(*pushed).unwrap_or_default()) } }
+            @if has_pull.is_some() || (!is_over && job.pr_link.is_none()) { li class=(class(has_pull.is_some(), false)) { b { "Pull request" } (after(*has_pull).unwrap_or_default()) } }
+            @match ended {
+                Some((at, JobStatus::Failed)) => li.failed { b { "Failed" } (after(Some(*at)).unwrap_or_default()) },
+                Some((at, _)) => li.done { b { "Done" } (after(Some(*at)).unwrap_or_default()) },
+                None => li { b { "Done" } },
+            }
         }
     }
 }
 
 fn plan(todos: &[Todo]) -> Markup {
     html! {
-        h2 { "Plan" }
-        ol.plan {
+        ol.plan aria-label="Plan" {
             @for todo in todos {
-                li class=(status(todo.status)) { (Untrusted(&todo.content)) span.soft { " " (status(todo.status).replace('_', " ")) } }
+                li class=(status(todo.status)) {
+                    @match todo.status {
+                        TodoStatus::Completed => (Icon::Done),
+                        TodoStatus::InProgress => (Icon::Underway),
+                        TodoStatus::Pending => (Icon::Pending),
+                        TodoStatus::Cancelled => (Icon::Closed),
+                    }
+                    span { (Untrusted(&todo.content)) span.unseen { ", " (status(todo.status).replace('_', " ")) } }
+                }
             }
         }
     }
@@ -140,23 +299,57 @@ const fn status(status: TodoStatus) -> &'static str {
     }
 }
 
-fn controls(request: &AuthorizedRequest<'_>, job: &AgentJob, here: &str, prompt: Option<&str>) -> Markup {
-    if !request.is_editor() {
-        return Markup::default();
-    }
-    // Longer addresses are refused by some proxies.
-    let prompt = prompt.filter(|prompt| prompt.len() <= MAX_PROMPT_BYTES_IN_URL);
+/// The form of the next instruction, below the last word.
+fn follow_up(view: &JobView<'_>, typed: &str, problem: Option<&FormProblem>) -> Markup {
+    let JobView { request, job, here, .. } = view;
     html! {
-        @if job.status == JobStatus::Archived { p.soft { "An archived job takes no more instructions." } }
+        @if !request.is_editor() {}
+        @else if job.status == JobStatus::Archived { p.soft { "An archived job takes no more instructions." } }
         @else {
             form.fields method="post" action=(format_args!("{here}/message")) {
                 (token(request.signed_in))
-                div { label for="message" { "What next?" } small.hint #message-hint { "The agent goes on on the same branch and the same pull request." } textarea #message aria-describedby="message-hint" name="message" rows="3" required {} }
-                div { button type="submit" { "Send" } }
+                (field("message", "What next?", "The agent goes on, on the same branch and the same pull request.", problem, |tie| html! {
+                    textarea #message aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] name="message" rows="3" required { (typed) }
+                }))
+                div.actions { button type="submit" { "Send" } span.soft.small { kbd { "Ctrl" } " " kbd { "Enter" } } }
             }
-            @if let Some(prompt) = prompt { p { a href=(format_args!("/dashboard/{}/jobs/new?prompt={}", job.domain, in_url(prompt))) { "Do it again" } } }
-            (danger(request.signed_in, &format!("{here}/archive"), "Archive",
-                &html! { @if job.status == JobStatus::Active { "The job is stopped. " } "It takes no more instructions; its branch and pull request stay." }))
+        }
+    }
+}
+
+/// What the job changed: fetched by a script, and a link without one. The number of pushes is in its address, so that a
+/// live page fetches it again after another one.
+fn changed(view: &JobView<'_>) -> Markup {
+    let JobView { job, turns, here, .. } = view;
+    let pushed = turns.latest().and_then(|turn| turn.pushed).map_or(0, Timestamp::millis);
+    html! {
+        @if job.pr_link.is_some() || pushed != 0 {
+            section #job-changes data-part data-load=(format_args!("{here}/changes?part={pushed}")) {
+                h2 { "What it changed" }
+                p { a href=(format_args!("{here}/changes")) { "See the changed files" } }
+            }
+        } @else { section #job-changes data-part {} }
+    }
+}
+
+/// The pull request of a job, and what it cost.
+async fn foot(view: &JobView<'_>) -> Markup {
+    let JobView { request, job, turns, here, .. } = view;
+    let now = request.parts().clock.now();
+    let cost = |usage| request.parts().prices.cost(&job.model, usage);
+    let record = local_pull(request, job).await;
+    html! {
+        section #job-foot data-part {
+            @if job.pr_link.is_some() {
+                h2 { "Pull request" }
+                @match &record {
+                    Some(record) => p {
+                        a href=(format_args!("/dashboard/{}/pulls/{}", job.domain, record.id)) { "#" (record.number) " " bdi { (first_words(&record.title, 140)) } } " " (pulls::state(record))
+                    },
+                    None => p { (pull_link(request, job).await) },
+                }
+            }
+            (turns.table(here, now, cost))
         }
     }
 }
@@ -166,11 +359,26 @@ pub(crate) async fn message(
     project: &Project,
     id: &str,
 ) -> Result<Response, HttpError> {
-    let (id, _) = found(request, project, id).await?;
-    let messages = instruction(request.form.text("message"))?;
-    request.parts().jobs.follow_up(&project.id, id, messages, None).await?;
+    let (id, job) = found(request, project, id).await?;
+    let typed = request.form.text("message");
+    let sent = match instruction(typed) {
+        Ok(messages) => {
+            request.parts().jobs.follow_up(&project.id, id, messages, None).await.map(drop).map_err(HttpError::from)
+        }
+        Err(refusal) => Err(refusal.into()),
+    };
+    match sent {
+        Ok(()) => {}
+        Err(HttpError::Refused(refusal)) => {
+            let problem = FormProblem::of("message", refusal.to_string());
+            let mut response = page_of(request, project, id, &job, typed, Some(&problem)).await?;
+            *response.status_mut() = HttpError::Refused(refusal).status();
+            return Ok(response);
+        }
+        Err(error) => return Err(error),
+    }
     request.audit("job.message", Some(&project.id), id.to_string(), None).await;
-    Ok(redirect(&format!("/dashboard/{}/jobs/{id}?done=sent", project.domain)))
+    Ok(request.redirect_done(&format!("/dashboard/{}/jobs/{id}", project.domain), "sent"))
 }
 
 pub(crate) async fn archive(
@@ -181,7 +389,7 @@ pub(crate) async fn archive(
     let (id, _) = found(request, project, id).await?;
     request.parts().jobs.archive(&project.id, id).await?;
     request.audit("job.archive", Some(&project.id), id.to_string(), None).await;
-    Ok(redirect(&format!("/dashboard/{}/jobs/{id}?done=archived", project.domain)))
+    Ok(request.redirect_done(&format!("/dashboard/{}/jobs/{id}", project.domain), "archived"))
 }
 
 /// The whole journal, one entry per line, read while it is sent.

@@ -1,24 +1,31 @@
 //! Lists of jobs, and the form of a new one.
 
 use docent_authoring::job_events;
+use docent_forge::PullRecord;
 use docent_jobs::{FoundJob, FoundJobs, JobSearch, NewJob, requested_branch};
 use docent_types::{AgentJob, JobEvent, JobId, JobStatus, ListPage, Message, Project, Refusal, Role, Timestamp};
 use docent_web::{HttpError, Response};
 use maud::{Markup, html};
+use uuid::Uuid;
 
 use crate::dashboard::{AuthorizedRequest, DAY, redirect};
-use crate::layout::{Section, page_links, state_links, table, token};
-use crate::text::{Untrusted, in_url, relative_time, shortened};
+use crate::icon::{Icon, Tone, badge};
+use crate::layout::{Section, View, token};
+use crate::pages::pulls;
+use crate::parts::{Column, FormProblem, empty, field, form_problem, notice, page_links, state_links, table};
+use crate::text::{Untrusted, in_url, relative_time};
+use crate::words::first_words;
 
 const PAGE_ROWS: usize = 50;
 /// The longest instruction, in characters.
 const MAX_PROMPT_CHARS: usize = 100_000;
-const STATES: [(&str, Option<JobStatus>); 5] = [
-    ("", None),
-    ("active", Some(JobStatus::Active)),
-    ("completed", Some(JobStatus::Completed)),
-    ("failed", Some(JobStatus::Failed)),
-    ("archived", Some(JobStatus::Archived)),
+/// The name of a state in the address, the state, and the word that people read.
+const STATES: [(&str, Option<JobStatus>, &str); 5] = [
+    ("", None, "All"),
+    ("active", Some(JobStatus::Active), "Running"),
+    ("completed", Some(JobStatus::Completed), "Done"),
+    ("failed", Some(JobStatus::Failed), "Failed"),
+    ("archived", Some(JobStatus::Archived), "Archived"),
 ];
 
 /// Which jobs a list shows, from the URL.
@@ -34,8 +41,8 @@ impl Filter {
     fn of(request: &AuthorizedRequest<'_>, projects: &[Project]) -> Result<Self, HttpError> {
         let given = |name| request.http.query(name).map(|text| text.trim().to_owned()).unwrap_or_default();
         let named = given("status");
-        let status = STATES.iter().find(|(name, _)| *name == named);
-        let (status, status_filter) =
+        let status = STATES.iter().find(|(name, ..)| *name == named);
+        let (status, status_filter, _) =
             *status.ok_or_else(|| Refusal::invalid("status: it is active, completed, failed or archived"))?;
         let cursor = |name| JobId::parse(&given(name));
         let page = match (cursor("after"), cursor("before")) {
@@ -65,21 +72,29 @@ impl Filter {
 
 /// The jobs of all projects.
 pub(crate) async fn all(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
-    let projects = request.parts().projects.projects().await.map_err(HttpError::internal)?;
-    let filter = Filter::of(request, &projects)?;
+    let filter = Filter::of(request, &request.frame.projects)?;
     let found = request.parts().jobs.search(filter.search.clone()).await?;
-    let body = list(&found, &filter, request.parts().clock.now(), true);
+    let body = list(request, &found, &filter, None).await;
     Ok(request.page("Jobs", Section::Jobs, None, &body))
 }
 
 pub(crate) async fn of_project(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
     let filter = Filter::of(request, std::slice::from_ref(project))?;
     let found = request.parts().jobs.search(filter.search.clone()).await?;
-    let body = html! {
-        @if request.is_editor() { p { a.button href=(format_args!("/dashboard/{}/jobs/new", project.domain)) { "New job" } } }
-        (list(&found, &filter, request.parts().clock.now(), false))
-    };
-    Ok(request.page("Jobs", Section::Jobs, Some(project), &body))
+    let body = list(request, &found, &filter, Some(project)).await;
+    let actions = html! { @if request.is_editor() { a.button href=(format_args!("/dashboard/{}/jobs/new", project.domain)) { (Icon::Add) "New job" } } };
+    Ok(request.show(View::new("Jobs", Section::Jobs, Some(project)).with(actions), &body))
+}
+
+/// What stands where a project has no job.
+pub(crate) fn none_yet(request: &AuthorizedRequest<'_>, project: &Project) -> Markup {
+    let new = format!("/dashboard/{}/jobs/new", project.domain);
+    empty(
+        Icon::Jobs,
+        "No job yet",
+        "A job carries out one instruction: the agent edits the docs on a branch and opens a pull request.",
+        request.is_editor().then_some((new.as_str(), "Start the first job")),
+    )
 }
 
 /// The newest jobs of some projects.
@@ -103,23 +118,33 @@ pub(crate) async fn prompt(request: &AuthorizedRequest<'_>, job: &AgentJob) -> R
     }))
 }
 
-fn list(found: &FoundJobs, filter: &Filter, now: Timestamp, with_project: bool) -> Markup {
+async fn list(
+    request: &AuthorizedRequest<'_>,
+    found: &FoundJobs,
+    filter: &Filter,
+    project: Option<&Project>,
+) -> Markup {
     let here = filter.query(filter.status);
     let key = |found: Option<&FoundJob>| found.map(|found| found.job.id.to_string());
     let newer = key(found.jobs.first()).filter(|_| found.has_newer);
     let older = key(found.jobs.last()).filter(|_| found.has_older);
+    let rows = table_of(request, &found.jobs, request.parts().clock.now(), project.is_none()).await;
+    let is_untouched = here.is_empty() && filter.search.page == ListPage::Newest;
     html! {
         form.row method="get" {
             @if !filter.status.is_empty() { input type="hidden" name="status" value=(filter.status); }
             div { label for="text" { "Instruction contains" } input #text name="text" value=(filter.search.text); }
             div { label for="from" { "From" } input #from type="date" name="from" value=(filter.from); }
             div { label for="to" { "To" } input #to type="date" name="to" value=(filter.to); }
-            button.quiet type="submit" { "Show" }
-            @if !here.is_empty() { a href="?" { "All" } }
+            button.secondary type="submit" { "Show" }
+            @if !here.is_empty() { a.button.quiet href="?" { "Clear" } }
         }
         div data-live="jobs" {
-            (state_links(STATES.map(|(name, status)| (name, count(found, status))), filter.status, |name| filter.query(name)))
-            (table_of(&found.jobs, now, with_project))
+            (state_links(STATES.map(|(name, status, word)| (name, word, count(found, status))), filter.status, |name| filter.query(name)))
+            @match project {
+                Some(project) if is_untouched && found.jobs.is_empty() => (none_yet(request, project)),
+                _ => (rows),
+            }
             (page_links(&here, filter.search.page == ListPage::Newest, newer, older))
         }
     }
@@ -131,39 +156,65 @@ fn count(found: &FoundJobs, status: Option<JobStatus>) -> u64 {
 }
 
 /// Jobs as rows.
-pub(crate) fn table_of(jobs: &[FoundJob], now: Timestamp, with_project: bool) -> Markup {
-    let head =
-        html! { th { "State" } th { "Job" } @if with_project { th { "Project" } } th { "Made" } th { "Pull request" } };
-    let rows = html! {
-        @for FoundJob { job, prompt } in jobs {
-            tr {
-                td { (state(job.status)) }
-                td {
-                    a href=(format_args!("/dashboard/{}/jobs/{}", job.domain, job.id)) {
-                        @match prompt { Some(prompt) => (Untrusted(&shortened(prompt, 160))), None => code { (job.source.branch) } }
-                    }
-                    @if job.status == JobStatus::Failed { @if let Some(message) = &job.message { br; span.soft { (Untrusted(&shortened(message, 160))) } } }
+pub(crate) async fn table_of(
+    request: &AuthorizedRequest<'_>,
+    jobs: &[FoundJob],
+    now: Timestamp,
+    with_project: bool,
+) -> Markup {
+    let mut columns = vec![Column::Title("Job"), Column::Text("State")];
+    columns.extend(with_project.then_some(Column::Text("Project")));
+    columns.extend([Column::Text("Made"), Column::Text("Pull request")]);
+    let mut rows = Vec::new();
+    for FoundJob { job, prompt } in jobs {
+        let title = prompt.as_deref().map(|prompt| first_words(prompt, 140)).filter(|title| !title.is_empty());
+        let mut row = vec![
+            html! {
+                a.title href=(format_args!("/dashboard/{}/jobs/{}", job.domain, job.id)) {
+                    @match &title { Some(title) => bdi { (title) }, None => code { (job.source.branch) } }
                 }
-                @if with_project { td { a href=(format_args!("/dashboard/{}", job.domain)) { (job.domain) } } }
-                td { (relative_time(job.created_at, now)) }
-                td { (pull_link(job)) }
-            }
-        }
-    };
-    html! { @if jobs.is_empty() { p.soft { "There are no jobs here." } } @else { (table("Jobs", &head, &rows)) } }
+                @if job.status == JobStatus::Failed { @if let Some(message) = &job.message { span.sub { bdi { (first_words(message, 160)) } } } }
+            },
+            state(job.status),
+        ];
+        row.extend(with_project.then(|| html! { a href=(format_args!("/dashboard/{}", job.domain)) { (job.domain) } }));
+        row.extend([relative_time(job.created_at, now), pull_link(request, job).await]);
+        rows.push(row);
+    }
+    html! { @if jobs.is_empty() { p.soft { "No job is like this." } } @else { (table("Jobs", &columns, rows)) } }
 }
 
 pub(crate) fn state(status: JobStatus) -> Markup {
-    html! { span class=(format_args!("state {}", status.as_str())) { (status.as_str()) } }
+    match status {
+        JobStatus::Active => badge(Tone::Running, "running"),
+        JobStatus::Completed => badge(Tone::Done, "done"),
+        JobStatus::Failed => badge(Tone::Failed, "failed"),
+        JobStatus::Archived => badge(Tone::Archived, "archived"),
+    }
 }
 
-/// The pull request of a job: a link only where the address is one a browser may be sent to.
-pub(crate) fn pull_link(job: &AgentJob) -> Markup {
+/// The pull request of a job on the local forge.
+pub(crate) async fn local_pull(request: &AuthorizedRequest<'_>, job: &AgentJob) -> Option<PullRecord> {
+    let link = job.pr_link.as_deref()?;
+    let (rest, id) = link.rsplit_once('/')?;
+    let id = Uuid::try_parse(id).ok().filter(|_| rest.ends_with(&format!("/pulls/{}", job.project)))?;
+    request.parts().pulls.record(&job.project, id).await.ok().flatten()
+}
+
+/// The pull request of a job by its number: with its state where this server knows it, and else a link only where the
+/// address is one a browser may be sent to.
+pub(crate) async fn pull_link(request: &AuthorizedRequest<'_>, job: &AgentJob) -> Markup {
+    let Some(link) = &job.pr_link else { return Markup::default() };
+    if let Some(record) = local_pull(request, job).await {
+        return html! { a href=(format_args!("/dashboard/{}/pulls/{}", job.domain, record.id)) { "#" (record.number) } " " (pulls::state(&record)) };
+    }
+    let number = link.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let is_number = !number.is_empty() && number.len() < 10 && number.bytes().all(|byte| byte.is_ascii_digit());
     html! {
-        @if let Some(link) = &job.pr_link {
-            @if link.starts_with("https://") || link.starts_with("http://") { a href=(link) rel="noopener" { "Open" } }
-            @else { (Untrusted(link)) }
+        @if link.starts_with("https://") || link.starts_with("http://") {
+            a href=(link) rel="noopener noreferrer" { @if is_number { "#" (number) } @else { "Pull request" } " " (Icon::Outside) }
         }
+        @else { (Untrusted(link)) }
     }
 }
 
@@ -172,42 +223,64 @@ pub(crate) fn reader_job_link(project: &Project, instruction: &str) -> String {
     format!("/dashboard/{}/jobs/new?prompt={}&words=readers", project.domain, in_url(instruction))
 }
 
-/// The form of a new job, with values from the URL if it has any.
-pub(crate) fn new(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
-    let given = |name| request.http.query(name).map(|text| text.into_owned()).unwrap_or_default();
-    let has_reader_words = given("words") == "readers";
-    let body = html! {
-        @if has_reader_words {
-            div.box role="note" { p { "What stands in quotation marks below was written by readers. Read it before you start: an agent is told to take it as a quotation, and takes everything else as your instruction." } }
-        }
-        (form(request, &given("prompt"), &given("branch")))
-    };
-    Ok(request.page("New job", Section::Jobs, Some(project), &body))
+/// What was typed into the form of a new job.
+struct Typed {
+    prompt: String,
+    branch: String,
+    model: String,
+    as_draft: bool,
 }
 
-fn form(request: &AuthorizedRequest<'_>, prompt: &str, branch: &str) -> Markup {
+/// The form of a new job, with values from the URL if it has any.
+pub(crate) fn new(request: &AuthorizedRequest<'_>, project: &Project) -> Response {
+    let given = |name| request.http.query(name).map(|text| text.into_owned()).unwrap_or_default();
+    let model = request.parts().models.default.clone();
+    let typed = Typed { prompt: given("prompt"), branch: given("branch"), model, as_draft: false };
+    form_page(request, project, &typed, given("words") == "readers", None)
+}
+
+fn form_page(
+    request: &AuthorizedRequest<'_>,
+    project: &Project,
+    typed: &Typed,
+    has_reader_words: bool,
+    problem: Option<&FormProblem>,
+) -> Response {
+    let body = html! {
+        @if has_reader_words {
+            (notice("note", &html! { p { "What stands in quotation marks below was written by readers. Read it before you start: an agent is told to take it as a quotation, and takes everything else as your instruction." } }))
+        }
+        (form(request, typed, problem))
+    };
+    let view =
+        View::new("New job", Section::Jobs, Some(project)).below(format!("/dashboard/{}/jobs", project.domain), "Jobs");
+    request.show(view, &body)
+}
+
+fn form(request: &AuthorizedRequest<'_>, typed: &Typed, problem: Option<&FormProblem>) -> Markup {
     let models = &request.parts().models;
     html! {
+        (form_problem(problem))
         form.fields method="post" {
             (token(request.signed_in))
-            div {
-                label for="prompt" { "What should be done?" } small.hint #prompt-hint { "For example: Document the new retry option, with an example for each language." }
-                textarea #prompt aria-describedby="prompt-hint" name="prompt" rows="8" required maxlength=(MAX_PROMPT_CHARS) { (prompt) }
-            }
-            div { label for="branch" { "Branch" } small.hint #branch-hint { "Empty for a new one. A branch that exists is continued." } input #branch aria-describedby="branch-hint" name="branch" value=(branch) autocomplete="off"; }
-            div {
-                label for="model" { "Model" }
-                select #model name="model" {
-                    @for name in &models.offered { option value=(name) selected[*name == models.default] { (name) } }
+            (field("prompt", "What should be done?", "For example: Document the new retry option, with an example for each language.", problem, |tie| html! {
+                textarea #prompt aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] name="prompt" rows="8" required maxlength=(MAX_PROMPT_CHARS) { (typed.prompt) }
+            }))
+            (field("branch", "Branch", "Empty for a new one. A branch that exists is continued.", problem, |tie| html! {
+                input #branch aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] name="branch" value=(typed.branch) autocomplete="off" spellcheck="false";
+            }))
+            (field("model", "Model", "", problem, |tie| html! {
+                select #model name="model" aria-describedby=[tie.described.as_deref()] {
+                    @for name in &models.offered { option value=(name) selected[*name == typed.model] { (request.model_name(name)) } }
                 }
-            }
-            label.tick { input type="checkbox" name="draft"; "Open the pull request as a draft" }
-            div { button type="submit" { "Start" } }
+            }))
+            label.tick { input type="checkbox" name="draft" checked[typed.as_draft]; "Open the pull request as a draft" }
+            div.actions { button type="submit" { "Start" } span.soft.small { kbd { "Ctrl" } " " kbd { "Enter" } } }
         }
         @if !request.parts().has_language_model {
             h2 { "Without a language model" }
             p { "No model is configured, so the builtin one carries out chores in these forms:" }
-            ul {
+            ul.plain {
                 @for example in EXAMPLES { li { a href=(format_args!("?prompt={}", in_url(example))) { (example) } } }
             }
         }
@@ -228,17 +301,45 @@ const EXAMPLES: [&str; 8] = [
 
 pub(crate) async fn create(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
     let form = request.form;
+    let typed = Typed {
+        prompt: form.text("prompt").to_owned(),
+        branch: form.text("branch").to_owned(),
+        model: form.given("model").unwrap_or(&request.parts().models.default).to_owned(),
+        as_draft: form.is_ticked("draft"),
+    };
+    match submitted(request, project, &typed).await {
+        Ok(job) => Ok(redirect(&format!("/dashboard/{}/jobs/{job}", project.domain))),
+        Err((field, HttpError::Refused(refusal))) => {
+            let problem = FormProblem { field, sentence: refusal.to_string() };
+            let mut response = form_page(request, project, &typed, false, Some(&problem));
+            *response.status_mut() = HttpError::Refused(refusal).status();
+            Ok(response)
+        }
+        Err((_, error)) => Err(error),
+    }
+}
+
+/// The id of the new job; or the field that is wrong, and why.
+async fn submitted(
+    request: &AuthorizedRequest<'_>,
+    project: &Project,
+    typed: &Typed,
+) -> Result<JobId, (Option<&'static str>, HttpError)> {
     let new = NewJob {
         project,
-        messages: instruction(form.text("prompt"))?,
-        branch: requested_branch(form.given("branch"))?,
-        as_draft: form.is_ticked("draft"),
-        model: request.parts().models.choose(form.given("model").map(str::to_owned))?,
+        messages: instruction(&typed.prompt).map_err(|refusal| (Some("prompt"), refusal.into()))?,
+        branch: requested_branch(Some(typed.branch.as_str()).filter(|name| !name.is_empty()))
+            .map_err(|refusal| (Some("branch"), refusal.into()))?,
+        as_draft: typed.as_draft,
+        model: request
+            .parts()
+            .models
+            .choose(Some(typed.model.clone()))
+            .map_err(|refusal| (Some("model"), refusal.into()))?,
     };
-    let written = request.parts().jobs.submit(new, None).await?;
-    let job = &written.job;
-    request.audit("job.create", Some(&project.id), job.id.to_string(), None).await;
-    Ok(redirect(&format!("/dashboard/{}/jobs/{}", project.domain, job.id)))
+    let written = request.parts().jobs.submit(new, None).await.map_err(|error| (None, HttpError::from(error)))?;
+    request.audit("job.create", Some(&project.id), written.job.id.to_string(), None).await;
+    Ok(written.job.id)
 }
 
 /// An instruction as messages.

@@ -11,8 +11,11 @@ use docent_web::HttpError;
 use maud::{Markup, html};
 
 use crate::dashboard::AuthorizedRequest;
+use crate::icon::{Tone, badge};
 use crate::pages::jobs::state;
-use crate::text::{Untrusted, counted, in_url, precise_duration, relative_time, shortened};
+use crate::pages::journal_sentence::sentence;
+use crate::text::{Untrusted, clock_time, counted, in_url, precise_duration, shortened};
+use crate::words::{Place, words};
 
 /// Maximum number of rows on a page, and in a response to a live page.
 const MAX_ROWS: usize = 300;
@@ -80,7 +83,7 @@ impl JournalFilter {
         row.events.iter().any(|ToolEvent { event, tool }| {
             (!self.only_failed || is_failed(event))
                 && (self.tool.is_empty() || tool.as_deref() == Some(&self.tool))
-                && (self.folded.is_empty() || words(event).to_lowercase().contains(&self.folded))
+                && (self.folded.is_empty() || searched_words(event).to_lowercase().contains(&self.folded))
         })
     }
 }
@@ -135,10 +138,11 @@ pub(crate) async fn page(
     journal_page: JournalPage,
 ) -> Result<JournalRows, HttpError> {
     let last = request.parts().jobs.last_entry(&project.id, id).await?;
-    let now = request.parts().clock.now();
+    let docs = request.read_docs(project);
+    let place = Place { domain: &project.domain, docs_root: &project.docs_root, docs: docs.as_deref() };
     match journal_page {
         JournalPage::After(after) => {
-            let (rows, has_newer) = forwards(request, project, id, filter, after, last).await?;
+            let (rows, has_newer) = forwards(request, project, id, filter, after, last, place).await?;
             let (oldest, newest) = (rows.first().map(|row| row.0), rows.last().map(|row| row.0));
             let newer = newest.filter(|_| has_newer);
             let rows = rows.into_iter().rev().map(|row| row.1).collect();
@@ -161,7 +165,7 @@ pub(crate) async fn page(
                         let older = rows.last().map(|row| row.0);
                         return Ok(JournalRows { newer: newer(&rows, before, last), older, last, rows: markup(rows) });
                     }
-                    rows.push((row.entry.seq, row.markup(now)));
+                    rows.push((row.entry.seq, row.markup(place)));
                 }
             }
             Ok(JournalRows { newer: newer(&rows, before, last), older: None, last, rows: markup(rows) })
@@ -188,9 +192,10 @@ pub(crate) async fn new(
 ) -> Result<JournalRows, HttpError> {
     let end = request.parts().jobs.last_entry(&project.id, id).await?;
     let last = end.min(after.saturating_add(MAX_ROWS as u64)).max(after);
-    let now = request.parts().clock.now();
+    let docs = request.read_docs(project);
+    let place = Place { domain: &project.domain, docs_root: &project.docs_root, docs: docs.as_deref() };
     let rows = read(request, project, id, after.saturating_add(1), last + 1).await?;
-    let rows = rows.into_iter().rev().map(|row| row.markup(now)).collect();
+    let rows = rows.into_iter().rev().map(|row| row.markup(place)).collect();
     Ok(JournalRows { rows, last, newer: (last < end).then_some(last), older: None })
 }
 
@@ -202,8 +207,8 @@ async fn forwards(
     filter: &JournalFilter,
     after: u64,
     last: u64,
+    place: Place<'_>,
 ) -> Result<(Vec<(u64, Markup)>, bool), HttpError> {
-    let now = request.parts().clock.now();
     let mut rows = Vec::new();
     let mut first = after.saturating_add(1);
     while first <= last {
@@ -215,7 +220,7 @@ async fn forwards(
             if rows.len() == MAX_ROWS {
                 return Ok((rows, true));
             }
-            rows.push((row.entry.seq, row.markup(now)));
+            rows.push((row.entry.seq, row.markup(place)));
         }
         first = end;
     }
@@ -276,54 +281,75 @@ fn rows(entries: Vec<Entry>) -> impl Iterator<Item = JournalRow> {
 }
 
 impl JournalRow {
-    fn markup(&self, now: Timestamp) -> Markup {
+    fn markup(&self, place: Place<'_>) -> Markup {
         let seq = self.entry.seq;
-        let failed = self.events.iter().any(|of| matches!(of.event, JobEvent::Answered { is_error: true, .. }));
+        let failed = self.events.iter().any(|of| is_failed(&of.event));
+        let took = self.took.filter(|took| !took.is_zero()).map(precise_duration);
         html! {
             article class=(if failed { "event failed" } else { "event" }) id=(format_args!("e{seq}")) {
-                header {
-                    a href=(format_args!("?at={seq}#e{seq}")) { "#" (seq) } " " (relative_time(self.entry.at, now))
-                    @if let Some(took) = self.took.filter(|took| !took.is_zero()) { ", took " (precise_duration(took)) }
+                a.when href=(format_args!("?at={seq}#e{seq}")) title=(format_args!("Entry {seq}, {}", self.entry.at)) { (clock_time(self.entry.at)) }
+                div.what {
+                    @for (at, event) in self.events.iter().enumerate() { (event_markup(event, place, took.as_deref().filter(|_| at == 0))) }
                 }
-                @for event in &self.events { (event_markup(event)) }
             }
         }
     }
 }
 
-fn event_markup(ToolEvent { event, tool }: &ToolEvent) -> Markup {
+/// A sentence, and beside it how long the step took.
+fn line(sentence: &Markup, took: Option<&str>) -> Markup {
+    html! { div.line { span { (sentence) } @if let Some(took) = took { span.soft { (took) } } } }
+}
+
+fn event_markup(ToolEvent { event, tool }: &ToolEvent, place: Place<'_>, took: Option<&str>) -> Markup {
     let tool = tool.as_deref().unwrap_or("a tool");
     html! {
         @match event {
-            JobEvent::Asked { text } => { strong { "Instruction" } p.text { (Untrusted(text)) } },
-            JobEvent::Said { text } | JobEvent::Delta { text, .. } => p.text { (Untrusted(text)) },
-            JobEvent::Called { name, input, .. } => (folded(&format!("Calls {name}"), &serde_json::to_string_pretty(input).unwrap_or_default(), true)),
-            JobEvent::Answered { output, is_error: true, .. } => (folded(&format!("Failed: {tool}"), output, true)),
-            JobEvent::Answered { output, .. } => (folded(&format!("Result of {tool}"), output, false)),
-            JobEvent::Replied { usage, .. } => p.soft { (counted(usage.input_tokens, "token")) " in, " (counted(usage.output_tokens, "token")) " out" },
-            JobEvent::Planned { todos } => p.soft { "The plan has " (counted(todos.len() as u64, "step")) "." },
-            JobEvent::StartedOver { why } => p { "Started over: " (Untrusted(why)) },
-            JobEvent::Waiting { why, until } => p { "Waits until " time datetime=(until) { (until) } ": " (Untrusted(why)) },
-            JobEvent::Pushed { commit } => p { "Pushed commit " code { (shortened(commit, 12)) } },
-            JobEvent::PullRequest { url } => p { "Pull request: " (Untrusted(url)) },
-            JobEvent::Status { status, .. } => p { (state(*status)) },
+            JobEvent::Asked { text } => { (line(&html! { strong { "Instruction" } }, took)) (words(text, place)) },
+            JobEvent::Said { text } | JobEvent::Delta { text, .. } => { (line(&html! { strong { "The agent" } }, took)) (words(text, place)) },
+            JobEvent::Called { name, input, .. } => {
+                (line(&sentence(name, input, place), took))
+                (raw("Input", &serde_json::to_string_pretty(input).unwrap_or_default()))
+            },
+            JobEvent::Answered { output, is_error: true, .. } => {
+                (line(&html! { "Failed: " (tool) @if !output.is_empty() { ", " (Untrusted(&shortened(first_line(output), 160))) } }, took))
+                (raw("All of it", output))
+            },
+            JobEvent::Answered { output, .. } => {
+                (line(&html! { span.soft { (tool) " answered " (counted(output.lines().count() as u64, "line")) } }, took))
+                (raw("Result", output))
+            },
+            JobEvent::Replied { usage, .. } => span.soft.small { (counted(usage.input_tokens, "token")) " in, " (counted(usage.output_tokens, "token")) " out" },
+            JobEvent::Planned { todos } => (line(&html! { "The plan has " (counted(todos.len() as u64, "step")) }, took)),
+            JobEvent::StartedOver { why } => (line(&html! { "Started over: " (Untrusted(why)) }, took)),
+            JobEvent::Waiting { why, until } => (line(&html! { (badge(Tone::Waiting, "waits")) " until " (clock_time(*until)) ": " (Untrusted(why)) }, took)),
+            JobEvent::Pushed { commit } => (line(&html! { "Pushed commit " code { (shortened(commit, 12)) } }, took)),
+            JobEvent::PullRequest { url } => (line(&html! { "Opened the pull request " (Untrusted(url)) }, took)),
+            JobEvent::Status { status, .. } => (line(&html! { "The job is " (state(*status)) }, took)),
         }
     }
 }
 
-fn folded(title: &str, text: &str, is_open: bool) -> Markup {
+fn first_line(text: &str) -> &str {
+    text.trim().lines().next().unwrap_or_default()
+}
+
+/// A text as it is, on demand.
+fn raw(title: &str, text: &str) -> Markup {
     let is_long = text.chars().nth(MAX_SHOWN_CHARS).is_some();
     html! {
-        details open[is_open && text.len() < 400] {
-            summary { (Untrusted(title)) }
-            pre { (Untrusted(&shortened(text, MAX_SHOWN_CHARS))) }
-            @if is_long { p.soft { "Shortened; the journal as NDJSON has all of it." } }
+        @if !text.trim().is_empty() {
+            details {
+                summary { (title) }
+                pre { (Untrusted(&shortened(text, MAX_SHOWN_CHARS))) }
+                @if is_long { p.soft { "Shortened; the journal as NDJSON has all of it." } }
+            }
         }
     }
 }
 
 /// The text of an event that a filter searches.
-fn words(event: &JobEvent) -> String {
+fn searched_words(event: &JobEvent) -> String {
     match event {
         JobEvent::Asked { text } | JobEvent::Said { text } | JobEvent::Delta { text, .. } => text.clone(),
         JobEvent::Called { name, input, .. } => format!("{name} {input}"),

@@ -3,19 +3,23 @@
 mod account;
 mod analytics;
 mod conversations;
+mod docs;
 mod home;
 mod job;
 mod jobs;
 mod journal;
+mod journal_sentence;
 mod keys;
 mod operators;
 mod playground;
 mod projects;
 mod pulls;
+mod search;
 mod searches;
 mod settings;
 pub(crate) mod signing;
 mod snippets;
+mod style;
 mod widget;
 
 use docent_types::Refusal;
@@ -46,10 +50,12 @@ pub(crate) async fn serve(
         PageRoute::RemoveOperator(id) => operators::remove(request, id).await,
         PageRoute::Audit => operators::audit(request).await,
         PageRoute::Account if is_write => account::change_password(request).await,
-        PageRoute::Account => account::account(request),
+        PageRoute::Account => Ok(account::account(request)),
         PageRoute::SignOut => account::sign_out(request).await,
         PageRoute::SignOutEverywhere => account::sign_out_everywhere(request).await,
         PageRoute::Settings => settings::settings(request).await,
+        PageRoute::Search => search::search(request).await,
+        PageRoute::Style => Ok(style::style(request)),
         PageRoute::Project(domain, route) => project(request, domain, route, is_write).await,
         // Served without a session, before this function.
         PageRoute::Asset(_)
@@ -74,7 +80,7 @@ async fn project(
         ProjectRoute::RevokeKey(id) => keys::revoke(request, &project, id).await,
         ProjectRoute::Jobs => jobs::of_project(request, &project).await,
         ProjectRoute::NewJob if is_write => jobs::create(request, &project).await,
-        ProjectRoute::NewJob => jobs::new(request, &project),
+        ProjectRoute::NewJob => Ok(jobs::new(request, &project)),
         ProjectRoute::Job(id) => job::job(request, &project, id).await,
         ProjectRoute::JobEvents(id) => job::events(request, &project, id).await,
         ProjectRoute::JobChanges(id) => pulls::of_job(request, &project, id).await,
@@ -93,6 +99,7 @@ async fn project(
         ProjectRoute::Analytics => analytics::analytics(request, &project).await,
         ProjectRoute::Gaps => analytics::gaps(request, &project).await,
         ProjectRoute::Searches => searches::searches(request, &project).await,
+        ProjectRoute::Docs => Ok(docs::docs(request, &project)),
         ProjectRoute::Widget => Ok(widget::widget(request, &project)),
         ProjectRoute::Settings if is_write => projects::change(request, &project).await,
         ProjectRoute::Settings => projects::settings(request, &project),

@@ -1,12 +1,15 @@
 //! The people who may sign in, and what they did.
 
-use docent_operators::{Credential, OperatorId, OperatorName, OperatorRole, WriteError};
+use docent_operators::{Credential, Operator, OperatorId, OperatorName, OperatorRole, WriteError};
 use docent_types::Refusal;
 use docent_web::{HttpError, Response};
+use http::StatusCode;
 use maud::{Markup, html};
 
-use crate::dashboard::{AuthorizedRequest, redirect};
-use crate::layout::{Section, danger, table, token};
+use crate::dashboard::AuthorizedRequest;
+use crate::flash::Flash;
+use crate::layout::{Section, token};
+use crate::parts::{Column, FormProblem, button, copy_button, danger, field, form_problem, notice, table};
 use crate::text::{Untrusted, relative_time};
 
 const ROLES: [(&str, OperatorRole); 3] =
@@ -15,93 +18,132 @@ const ROLES: [(&str, OperatorRole); 3] =
 const ENTRIES: usize = 100;
 
 pub(crate) async fn list(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
-    let body = page_of(request, None).await?;
-    Ok(request.page("Operators", Section::Operators, None, &body))
+    page_of(request, ("", "editor"), None).await
 }
 
-async fn page_of(request: &AuthorizedRequest<'_>, link: Option<&str>) -> Result<Markup, HttpError> {
+/// `typed` is what was typed into the form: a name and a role.
+async fn page_of(
+    request: &AuthorizedRequest<'_>,
+    typed: (&str, &str),
+    problem: Option<&FormProblem>,
+) -> Result<Response, HttpError> {
     let operators = request.parts().operators.operators().await.map_err(HttpError::internal)?;
     let now = request.parts().clock.now();
     let me = request.signed_in.operator.id;
-    let head = html! { th { "Name" } th { "Role" } th { "Last seen" } th { "Since" } th { "Change" } };
-    let rows = html! {
-        @for operator in &operators {
-            tr {
-                td { (Untrusted(operator.name.as_str())) @if operator.id == me { " (you)" } }
-                td { (operator.role.as_str()) }
-                td { @match operator.last_seen_at { Some(at) => (relative_time(at, now)), None => "never" } }
-                td { (relative_time(operator.created_at, now)) }
-                td {
-                    @match &operator.credential {
-                        Credential::Identity(identity) => p.soft { "Signs in at " (Untrusted(&identity.issuer)) },
-                        Credential::Password(_) => {
-                            form.row method="post" action=(format_args!("/dashboard/-/operators/{}/role", operator.id)) {
-                                (token(request.signed_in))
-                                select name="role" aria-label=(format_args!("Role of {}", operator.name)) {
-                                    @for (name, role) in ROLES { option value=(name) selected[role == operator.role] { (name) } }
-                                }
-                                button.quiet type="submit" { "Set" }
-                            }
-                            form method="post" action=(format_args!("/dashboard/-/operators/{}/reset", operator.id)) {
-                                (token(request.signed_in)) button.quiet type="submit" { "Link for a new password" }
-                            }
-                        }
-                    }
-                    @if operator.id != me {
-                        (danger(request.signed_in, &format!("/dashboard/-/operators/{}/remove", operator.id), "Remove",
-                            &html! { (Untrusted(operator.name.as_str())) " will be signed out everywhere and can sign in no more." }))
-                    }
-                }
-            }
-        }
+    let rows = operators.iter().map(|operator| {
+        vec![
+            html! { strong { (Untrusted(operator.name.as_str())) } @if operator.id == me { " (you)" } },
+            html! { (operator.role.as_str()) },
+            html! { @match operator.last_seen_at { Some(at) => (relative_time(at, now)), None => "never" } },
+            relative_time(operator.created_at, now),
+            controls(request, operator),
+        ]
+    });
+    let columns = [
+        Column::Title("Name"),
+        Column::Text("Role"),
+        Column::Text("Last seen"),
+        Column::Text("Since"),
+        Column::Text("Change"),
+    ];
+    let link = match request.flash() {
+        Some(Flash::Link(token)) => Some(format!("{}/dashboard/-/join/{token}", request.parts().url())),
+        _ => None,
     };
-    Ok(html! {
-        @if let Some(link) = link {
-            div.box.good role="status" {
+    let body = html! {
+        @if let Some(link) = &link {
+            (notice("good", &html! {
                 p { "This link works once, for a day. Give it to the person over a channel you trust; it is not shown again." }
                 @if request.parts().public_url.is_none() { p { "It begins with the server's own address, because the configuration does not say where people reach the server. Whoever runs it can set " code { "public_url" } "." } }
-                p.secret { code #link { (link) } button.quiet type="button" data-copy="link" hidden { "Copy" } }
+                p.secret { code #link { (Untrusted(link)) } (copy_button("link", "Copy")) }
+            }))
+        }
+        (table("Operators", &columns, rows))
+        h2 { "Invite somebody" }
+        (invitation(request, typed, problem))
+    };
+    Ok(request.page("Operators", Section::Operators, None, &body))
+}
+
+fn controls(request: &AuthorizedRequest<'_>, operator: &Operator) -> Markup {
+    html! {
+        @match &operator.credential {
+            Credential::Identity(identity) => p.soft { "Signs in at " (Untrusted(&identity.issuer)) },
+            Credential::Password(_) => div.actions {
+                form method="post" action=(format_args!("/dashboard/-/operators/{}/role", operator.id)) {
+                    (token(request.signed_in))
+                    select name="role" aria-label=(format_args!("Role of {}", operator.name)) {
+                        @for (name, role) in ROLES { option value=(name) selected[role == operator.role] { (name) } }
+                    }
+                    button.secondary type="submit" { "Set" }
+                }
+                (button(request.signed_in, &format!("/dashboard/-/operators/{}/reset", operator.id), "Link for a new password", "quiet"))
             }
         }
-        (table("Operators", &head, &rows))
-        h2 { "Invite somebody" }
+        @if operator.id != request.signed_in.operator.id {
+            (danger(request.signed_in, &format!("/dashboard/-/operators/{}/remove", operator.id), "Remove",
+                &html! { (Untrusted(operator.name.as_str())) " will be signed out everywhere and can sign in no more." }))
+        }
+    }
+}
+
+fn invitation(request: &AuthorizedRequest<'_>, (name, role): (&str, &str), problem: Option<&FormProblem>) -> Markup {
+    const CHOICES: [(&str, &str); 3] = [
+        ("viewer", "viewer: sees everything but keys and people"),
+        ("editor", "editor: jobs and pull requests, too"),
+        ("owner", "owner: keys, projects and operators, too"),
+    ];
+    html! {
+        (form_problem(problem))
         form.fields method="post" {
             (token(request.signed_in))
-            div { label for="name" { "Name" } small.hint #name-hint { "They can change it when they choose a password. May stay empty." } input #name aria-describedby="name-hint" name="name" maxlength="100" autocomplete="off"; }
-            div {
-                label for="role" { "Role" }
-                select #role name="role" {
-                    option value="viewer" { "viewer: sees everything but keys and people" }
-                    option value="editor" selected { "editor: jobs and pull requests, too" }
-                    option value="owner" { "owner: keys, projects and operators, too" }
-                }
-            }
+            (field("name", "Name", "They can change it when they choose a password. May stay empty.", problem, |tie| html! {
+                input #name aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] name="name" value=(name) maxlength="100" autocomplete="off";
+            }))
+            (field("role", "Role", "", problem, |tie| html! {
+                select #role name="role" aria-describedby=[tie.described.as_deref()] { @for (value, label) in CHOICES { option value=(value) selected[value == role] { (label) } } }
+            }))
             div { button type="submit" { "Make a link" } }
         }
-    })
+    }
 }
 
 pub(crate) async fn invite(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
     let role = request.form.one_of("role", &ROLES)?;
-    let name = request.form.given("name").map(OperatorName::parse).transpose();
-    let name = name.map_err(|error| Refusal::invalid(error.to_string()))?;
+    let typed = (request.form.text("name"), request.form.text("role"));
+    let name = match request.form.given("name").map(OperatorName::parse).transpose() {
+        Ok(name) => name,
+        Err(error) => return refused(request, typed, FormProblem::of("name", error.to_string())).await,
+    };
     let subject = name.as_ref().map_or_else(|| "somebody".to_owned(), |name| name.as_str().to_owned());
-    let link = request.parts().operators.invite(name, role).await.map_err(refusal)?;
+    let link = match request.parts().operators.invite(name, role).await {
+        Ok(link) => link,
+        Err(error @ (WriteError::Store(_) | WriteError::NoOperator)) => return Err(refusal(error)),
+        Err(error) => return refused(request, typed, FormProblem::of("name", error.to_string())).await,
+    };
     request.audit("operator.invite", None, subject, Some(role.as_str().to_owned())).await;
-    with_link(request, link.expose()).await
+    Ok(with_link(request, link.expose()))
+}
+
+async fn refused(
+    request: &AuthorizedRequest<'_>,
+    typed: (&str, &str),
+    problem: FormProblem,
+) -> Result<Response, HttpError> {
+    let mut response = page_of(request, typed, Some(&problem)).await?;
+    *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
+    Ok(response)
 }
 
 pub(crate) async fn reset(request: &AuthorizedRequest<'_>, id: &str) -> Result<Response, HttpError> {
     let (id, name) = known(request, id).await?;
     let link = request.parts().operators.reset_link(id).await.map_err(refusal)?;
     request.audit("operator.reset", None, name, None).await;
-    with_link(request, link.expose()).await
+    Ok(with_link(request, link.expose()))
 }
 
-async fn with_link(request: &AuthorizedRequest<'_>, token: &str) -> Result<Response, HttpError> {
-    let link = format!("{}/dashboard/-/join/{token}", request.parts().url());
-    let body = page_of(request, Some(&link)).await?;
-    Ok(request.page("Operators", Section::Operators, None, &body))
+fn with_link(request: &AuthorizedRequest<'_>, token: &str) -> Response {
+    request.redirect_after("/dashboard/-/operators", &Flash::Link(token.to_owned()))
 }
 
 pub(crate) async fn set_role(request: &AuthorizedRequest<'_>, id: &str) -> Result<Response, HttpError> {
@@ -109,14 +151,14 @@ pub(crate) async fn set_role(request: &AuthorizedRequest<'_>, id: &str) -> Resul
     let (id, name) = known(request, id).await?;
     request.parts().operators.set_role(id, role).await.map_err(refusal)?;
     request.audit("operator.role", None, name, Some(role.as_str().to_owned())).await;
-    Ok(redirect("/dashboard/-/operators?done=role"))
+    Ok(request.redirect_done("/dashboard/-/operators", "role"))
 }
 
 pub(crate) async fn remove(request: &AuthorizedRequest<'_>, id: &str) -> Result<Response, HttpError> {
     let (id, name) = known(request, id).await?;
     request.parts().operators.remove(id).await.map_err(refusal)?;
     request.audit("operator.remove", None, name, None).await;
-    Ok(redirect("/dashboard/-/operators?done=operator-removed"))
+    Ok(request.redirect_done("/dashboard/-/operators", "operator-removed"))
 }
 
 async fn known(request: &AuthorizedRequest<'_>, id: &str) -> Result<(OperatorId, String), HttpError> {
@@ -131,22 +173,27 @@ pub(crate) async fn audit(request: &AuthorizedRequest<'_>) -> Result<Response, H
     let before = request.http.query("before").and_then(|before| before.parse::<u64>().ok());
     let entries = request.parts().operators.audited(before, ENTRIES).await.map_err(HttpError::internal)?;
     let now = request.parts().clock.now();
-    let head = html! { th { "When" } th { "Who" } th { "What" } th { "Project" } th { "Of" } th { "From" } };
-    let rows = html! {
-        @for (_, entry) in &entries {
-            tr {
-                td { (relative_time(entry.at, now)) }
-                td { @match &entry.operator { Some(name) => (Untrusted(name.as_str())), None => "command line" } }
-                td { code { (entry.action) } @if let Some(detail) = &entry.detail { " " (Untrusted(detail)) } }
-                td { @if let Some(project) = &entry.project { (project) } }
-                td { (Untrusted(&entry.subject)) }
-                td { @if let Some(address) = entry.address { (address) } }
-            }
-        }
-    };
+    let rows = entries.iter().map(|(_, entry)| {
+        vec![
+            html! { code { (entry.action) } @if let Some(detail) = &entry.detail { " " (Untrusted(detail)) } },
+            html! { @match &entry.operator { Some(name) => (Untrusted(name.as_str())), None => "command line" } },
+            html! { @if let Some(project) = &entry.project { (project) } },
+            html! { (Untrusted(&entry.subject)) },
+            relative_time(entry.at, now),
+            html! { @if let Some(address) = entry.address { (address) } },
+        ]
+    });
+    let columns = [
+        Column::Title("What"),
+        Column::Text("Who"),
+        Column::Text("Project"),
+        Column::Text("Of"),
+        Column::Text("When"),
+        Column::Text("From"),
+    ];
     let body = html! {
         p { "Who changed what, for a year." }
-        @if entries.is_empty() { p.soft { "Nothing so far." } } @else { (table("Audit list", &head, &rows)) }
+        @if entries.is_empty() { p.soft { "Nothing so far." } } @else { (table("Audit list", &columns, rows)) }
         @if let Some((last, _)) = entries.last().filter(|_| entries.len() == ENTRIES) {
             p.pages { a href=(format_args!("?before={last}")) rel="next" { "Older" } }
         }

@@ -16,9 +16,13 @@ use serde_json::{Map, Value, json};
 
 use crate::dashboard::AuthorizedRequest;
 use crate::guard::TOKEN;
-use crate::layout::{Section, table};
+use crate::layout::Section;
+use crate::pages::conversations::source_link;
+use crate::pages::docs::unread;
 use crate::pages::snippets::SampleCall;
+use crate::parts::{Column, notice, table};
 use crate::text::{Untrusted, counted, precise_duration};
+use crate::words::{Place, docs_page, words};
 
 /// Number of passages that a search shows.
 const SHOWN_PASSAGES: usize = 10;
@@ -143,10 +147,13 @@ impl PlaygroundForm {
 /// The form; with a question in the URL, also what a search finds for it.
 pub(crate) async fn playground(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
     let fields = PlaygroundForm::in_url(request);
+    let Some(docs) = request.read_docs(project) else {
+        let body = html! { (unread(request, project)) (form(request, project, &fields)) };
+        return Ok(request.page("Playground", Section::Playground, Some(project), &body));
+    };
     let found = if fields.question.is_empty() {
         html! {}
     } else {
-        let docs = request.docs(project)?;
         let query = fields.query(&fields.question, SHOWN_PASSAGES);
         let began = Instant::now();
         let passages: Vec<_> = docs.find(&query).await.into_iter().map(Arc::new).collect();
@@ -155,7 +162,7 @@ pub(crate) async fn playground(request: &AuthorizedRequest<'_>, project: &Projec
         html! {
             h2 { "Found in " (precise_duration(took)) }
             @if !unknown.is_empty() { p { "These docs never mention: " (Untrusted(&unknown.join(", "))) "." } }
-            (explained(docs, query, passages).await?)
+            (explained(project, docs, query, passages).await?)
         }
     };
     let body = html! { (form(request, project, &fields)) (found) (snippets(request, project, &fields)) };
@@ -176,7 +183,7 @@ fn form(request: &AuthorizedRequest<'_>, project: &Project, fields: &PlaygroundF
                         label for="model" { "Model" }
                         select #model name="model" {
                             option value="" { "the one readers get" }
-                            @for (name, _) in assistants { option value=(name) selected[*name == fields.model] { (name) } }
+                            @for (name, _) in assistants { option value=(name) selected[*name == fields.model] { (request.model_name(name)) } }
                         }
                     }
                 }
@@ -185,31 +192,39 @@ fn form(request: &AuthorizedRequest<'_>, project: &Project, fields: &PlaygroundF
                 div { label for="tag" { "Tag" } input #tag name="tag" value=(fields.tag); }
                 div { label for="page" { "Page the reader is on" } small.hint #page-hint { "Its path on the site." } input #page aria-describedby="page-hint" name="page" value=(fields.page); }
             }
-            div {
+            div.actions {
                 // The button holds the token, so that the token is not in the URL of a search.
                 @if request.signed_in.operator.role >= OperatorRole::Editor {
-                    button type="submit" formmethod="post" name=(TOKEN) value=(request.signed_in.csrf.expose()) { "Ask" } " "
+                    button type="submit" formmethod="post" name=(TOKEN) value=(request.signed_in.csrf.expose()) { "Ask" }
                 }
-                button.quiet type="submit" { "Search only" }
+                button.secondary type="submit" { "Search only" }
+                span.soft.small { kbd { "Ctrl" } " " kbd { "Enter" } }
             }
         }
         p.soft #times role="status" {}
-        p.said #answer aria-live="polite" {}
-        ul #sources {}
+        div #answer aria-live="polite" {}
+        p.small.soft #sources {}
         div #found {}
     }
 }
 
 /// Passages with their scores, and with the words that contributed to them.
-async fn explained(docs: Arc<Snapshot>, query: Query, passages: Vec<Arc<Passage>>) -> Result<Markup, HttpError> {
+async fn explained(
+    project: &Project,
+    docs: Arc<Snapshot>,
+    query: Query,
+    passages: Vec<Arc<Passage>>,
+) -> Result<Markup, HttpError> {
     let query = Query { limit: query.limit.max(EXPLAINED_PASSAGES), ..query };
+    let (domain, docs_root) = (project.domain.clone(), project.docs_root.clone());
     let work = move || {
         let explanations = docs.explain(&query);
+        let place = Place { domain: &domain, docs_root: &docs_root, docs: Some(&docs) };
         html! {
-            @if passages.is_empty() { p { "Nothing." } }
-            ol {
+            @if passages.is_empty() { p.soft { "Nothing was found." } }
+            ol.plain {
                 @for passage in &passages {
-                    li { (passage_markup(passage, explanations.iter().find(|explanation| explanation.path == passage.path))) }
+                    li.card { (passage_markup(passage, place, explanations.iter().find(|explanation| explanation.path == passage.path))) }
                 }
             }
         }
@@ -217,20 +232,19 @@ async fn explained(docs: Arc<Snapshot>, query: Query, passages: Vec<Arc<Passage>
     tokio::task::spawn_blocking(work).await.map_err(HttpError::internal)
 }
 
-fn passage_markup(passage: &Passage, explanation: Option<&Explanation>) -> Markup {
+fn passage_markup(passage: &Passage, place: Place<'_>, explanation: Option<&Explanation>) -> Markup {
     html! {
-        p { strong { (Untrusted(&passage.title)) } @for heading in &passage.headings { " › " (Untrusted(heading)) } " " code { (Untrusted(&passage.href)) } " score " (format!("{:.2}", passage.score)) @if let Some(version) = &passage.version { ", version " (Untrusted(version)) } @if let Some(language) = &passage.language { ", " (Untrusted(language)) } }
-        details { summary { "Passage" } pre { (Untrusted(&passage.content)) } }
+        p { strong { a href=(docs_page(place.domain, &passage.path)) { (Untrusted(&passage.title)) } } @for heading in &passage.headings { " › " (Untrusted(heading)) } }
+        p.facts.small { code { (Untrusted(&passage.href)) } span { "score " (format!("{:.2}", passage.score)) } @if let Some(version) = &passage.version { span { "version " (Untrusted(version)) } } @if let Some(language) = &passage.language { span { (Untrusted(language)) } } }
+        details { summary { "Passage" } (words(&passage.content, place)) }
         details {
             summary { "Why it is here" }
             @if let Some(explanation) = explanation {
-                @let head = html! { th { "Word" } th { "Found in" } th.num { "Adds" } };
-                @let rows = html! {
-                    @for found in &explanation.matches {
-                        tr { td { (Untrusted(&found.word)) @if !found.instead.is_empty() { " as " (Untrusted(&found.instead.join(", "))) } } td { (found.place) } td.num { (format!("{:.2}", found.weight)) } }
-                    }
-                };
-                (table("Why it is here", &head, &rows))
+                (table("Why it is here", &[Column::Title("Word"), Column::Text("Found in"), Column::Number("Adds")], explanation.matches.iter().map(|found| vec![
+                    html! { (Untrusted(&found.word)) @if !found.instead.is_empty() { " as " (Untrusted(&found.instead.join(", "))) } },
+                    html! { (found.place) },
+                    html! { (format!("{:.2}", found.weight)) },
+                ])))
                 p.soft { "Linked from " (counted(explanation.linked_from.into(), "page")) "." }
             } @else {
                 p { "For what it means: its words alone would not have brought it here." }
@@ -252,28 +266,50 @@ enum ReplyPart {
     Problem(String),
 }
 
-impl ReplyPart {
-    fn as_json(&self) -> Value {
-        match self {
-            Self::Found { query, count, list } => {
-                let title = html! { h2 { "Found for “" (Untrusted(query)) "”" } (list) };
+/// Makes the parts of a reply the lines of a stream: one JSON object each. The answer comes as Markdown while it is written, and
+/// as HTML, rendered, at its end.
+struct ReplyLines {
+    project: Project,
+    docs: Arc<Snapshot>,
+    text: String,
+}
+
+impl ReplyLines {
+    fn place(&self) -> Place<'_> {
+        Place { domain: &self.project.domain, docs_root: &self.project.docs_root, docs: Some(&self.docs) }
+    }
+
+    fn line(&mut self, part: ReplyPart) -> Value {
+        match part {
+            ReplyPart::Found { query, count, list } => {
+                let title = html! { h2 { "Found for “" (Untrusted(&query)) "”" } (list) };
                 json!({ "passages": count, "found": title.into_string() })
             }
-            Self::Text(text) => json!({ "text": text }),
-            Self::Source { title, href } => json!({ "source": { "title": title, "href": href } }),
-            Self::Problem(sentence) => json!({ "error": sentence }),
+            ReplyPart::Text(text) => {
+                self.text.push_str(&text);
+                json!({ "text": text })
+            }
+            ReplyPart::Source { title, href } => {
+                json!({ "source": source_link(&title, &href, self.place()).into_string() })
+            }
+            ReplyPart::Problem(sentence) => json!({ "error": sentence }),
         }
+    }
+
+    fn end(&self) -> Value {
+        json!({ "rendered": words(&self.text, self.place()).into_string() })
     }
 }
 
 /// Converts the events of a reply into the parts that the page shows.
 fn reply_parts(
     events: BoxStream<'static, StreamEvent>,
+    project: Project,
     docs: Arc<Snapshot>,
     fields: PlaygroundForm,
 ) -> impl Stream<Item = ReplyPart> + Send + 'static {
     stream::unfold((events, String::new()), move |(mut events, mut query)| {
-        let (docs, all) = (Arc::clone(&docs), fields.query("", ANSWER_PASSAGES));
+        let (docs, all, project) = (Arc::clone(&docs), fields.query("", ANSWER_PASSAGES), project.clone());
         async move {
             loop {
                 let part = match events.next().await? {
@@ -283,7 +319,7 @@ fn reply_parts(
                     }
                     StreamEvent::ToolResult { output: ToolOutput::Passages(passages), .. } => {
                         let (count, search_query) = (passages.len(), Query { text: query.clone(), ..all.clone() });
-                        let list = explained(Arc::clone(&docs), search_query, passages).await;
+                        let list = explained(&project, Arc::clone(&docs), search_query, passages).await;
                         // An answer continues even if its passages cannot be explained.
                         let list = list.unwrap_or_else(|_| html! {});
                         ReplyPart::Found { query: query.clone(), count, list }
@@ -304,11 +340,14 @@ fn reply_parts(
 /// The whole answer on a page, for browsers without scripts.
 pub(crate) async fn answered(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
     let fields = PlaygroundForm::in_form(request)?;
-    let docs = request.docs(project)?;
     let (form, snippets) = (form(request, project, &fields), snippets(request, project, &fields));
+    let Some(docs) = request.read_docs(project) else {
+        let body = html! { (unread(request, project)) (form) };
+        return Ok(request.page("Playground", Section::Playground, Some(project), &body));
+    };
     let began = Instant::now();
     let answer = fields.assistant(request)?.answer(fields.ask(project, Arc::clone(&docs))).await?;
-    let mut parts = Box::pin(reply_parts(answer.events, docs, fields));
+    let mut parts = Box::pin(reply_parts(answer.events, project.clone(), Arc::clone(&docs), fields));
     let (mut text, mut searches, mut sources, mut problems) = (String::new(), Vec::new(), Vec::new(), Vec::new());
     let mut first_word: Option<Duration> = None;
     while let Some(part) = parts.next().await {
@@ -322,6 +361,7 @@ pub(crate) async fn answered(request: &AuthorizedRequest<'_>, project: &Project)
             ReplyPart::Problem(sentence) => problems.push(sentence),
         }
     }
+    let place = Place { domain: &project.domain, docs_root: &project.docs_root, docs: Some(&docs) };
     let body = html! {
         (form)
         h2 { "Answer" }
@@ -330,9 +370,9 @@ pub(crate) async fn answered(request: &AuthorizedRequest<'_>, project: &Project)
             @if let Some(after) = first_word { "first word: " (precise_duration(after)) " · " }
             "end: " (precise_duration(began.elapsed()))
         }
-        p.said { (Untrusted(&text)) }
-        @for problem in &problems { div.box.bad role="alert" { p { (Untrusted(problem)) } } }
-        ul { @for (title, href) in &sources { li { (Untrusted(title)) " (" (Untrusted(href)) ")" } } }
+        div.card { (words(&text, place)) }
+        @for problem in &problems { (notice("bad", &html! { p { (Untrusted(problem)) } })) }
+        @if !sources.is_empty() { p.small.soft { "From: " @for (at, (title, href)) in sources.iter().enumerate() { @if at > 0 { " · " } (source_link(title, href, place)) } } }
         @for (query, list, _) in &searches { h2 { "Found for “" (Untrusted(query)) "”" } (list) }
         (snippets)
     };
@@ -342,11 +382,23 @@ pub(crate) async fn answered(request: &AuthorizedRequest<'_>, project: &Project)
 /// Streams the answer while it is written: one JSON object per line.
 pub(crate) async fn stream(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
     let fields = PlaygroundForm::in_form(request)?;
-    let docs = request.docs(project)?;
+    let docs = match request.docs(project) {
+        Ok(docs) => docs,
+        // A script asked: it shows the sentence.
+        Err(error) => return Ok(respond::json(error.status(), &json!({ "error": error.to_string() }))),
+    };
     let snippets = json!({ "snippets": snippets(request, project, &fields).into_string() });
     let answer = fields.assistant(request)?.answer(fields.ask(project, Arc::clone(&docs))).await?;
-    let parts = reply_parts(answer.events, docs, fields).map(|part| part.as_json());
-    let lines = stream::once(async { snippets }).chain(parts).map(|part| Bytes::from(format!("{part}\n")));
+    let lines = ReplyLines { project: project.clone(), docs: Arc::clone(&docs), text: String::new() };
+    let parts = reply_parts(answer.events, project.clone(), docs, fields).map(Some).chain(stream::once(async { None }));
+    let lines = parts.scan(lines, |lines, part| {
+        let line = match part {
+            Some(part) => lines.line(part),
+            None => lines.end(),
+        };
+        std::future::ready(Some(line))
+    });
+    let lines = stream::once(async { snippets }).chain(lines).map(|line| Bytes::from(format!("{line}\n")));
     let lines = lines.take_until(Box::pin(request.session_ended()));
     Ok(respond::stream("application/x-ndjson", lines))
 }

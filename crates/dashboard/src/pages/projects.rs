@@ -6,37 +6,48 @@ use docent_web::{HttpError, Response};
 use http::StatusCode;
 use maud::{Markup, html};
 
-use crate::dashboard::{AuthorizedRequest, redirect};
-use crate::layout::{Section, danger, table, token};
+use crate::dashboard::AuthorizedRequest;
+use crate::icon::Icon;
+use crate::layout::{Section, View, token};
 use crate::operations::{CheckFinding, ProjectError, ProjectForm, SAME_TOKEN};
 use crate::pages::home::index_line;
-use crate::text::{Untrusted, counted, relative_time};
+use crate::pages::pulls::branch;
+use crate::parts::{Column, FormProblem, danger, empty, field, form_problem, notice, table};
+use crate::text::{Untrusted, relative_time};
 
 const FORGES: [&str; 4] = ["local", "github", "gitlab", "gitea"];
 
 pub(crate) async fn list(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
     let parts = request.parts();
-    let projects = parts.projects.projects().await.map_err(HttpError::internal)?;
+    let projects = &request.frame.projects;
     let now = parts.clock.now();
-    let head = html! { th { "Project" } th { "Domain" } th { "Repository" } th { "Index" } th { "Added" } };
-    let rows = html! {
-        @for project in &projects {
-            tr {
-                td { a href=(format_args!("/dashboard/{}", project.domain)) { (project.id) } }
-                td { code { (project.domain) } }
-                td { code { (repository_url(&project.repository)) } " on " code { (project.branch) } }
-                td { (index_line(&parts.operations.index(project), now)) }
-                td { (relative_time(project.created_at, now)) }
-            }
-        }
-    };
+    let rows = projects.iter().map(|project| {
+        vec![
+            html! { a.title href=(format_args!("/dashboard/{}", project.domain)) { (project.id) } @if project.domain.as_str() != project.id.as_str() { span.sub { "asked as " code { (project.domain) } } } },
+            html! { code { (repository_url(&project.repository)) } },
+            branch(project, &project.branch),
+            index_line(&parts.operations.index(project), now),
+            relative_time(project.created_at, now),
+        ]
+    });
+    let columns = [
+        Column::Title("Project"),
+        Column::Text("Repository"),
+        Column::Text("Branch"),
+        Column::Text("Index"),
+        Column::Text("Added"),
+    ];
+    let is_owner = request.signed_in.operator.role == OperatorRole::Owner;
+    let add = "/dashboard/-/projects/new";
     let body = html! {
         div data-live="jobs" {
-            @if projects.is_empty() { p { "There is no project yet." } } @else { (table("Projects", &head, &rows)) }
+            @if projects.is_empty() { (empty(Icon::Projects, "There is no project yet", "A project is a git repository with docs.", is_owner.then_some((add, "Add a project")))) }
+            @else { (table("Projects", &columns, rows)) }
         }
-        @if request.signed_in.operator.role == OperatorRole::Owner { p { a.button href="/dashboard/-/projects/new" { "Add a project" } } }
     };
-    Ok(request.page("Projects", Section::Projects, None, &body))
+    let actions =
+        html! { @if is_owner && !projects.is_empty() { a.button href=(add) { (Icon::Add) "Add a project" } } };
+    Ok(request.show(View::new("Projects", Section::Projects, None).with(actions), &body))
 }
 
 pub(crate) fn new(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
@@ -53,14 +64,7 @@ pub(crate) async fn add(request: &AuthorizedRequest<'_>) -> Result<Response, Htt
         Err(error) => return refused(request, &form, error),
     };
     if request.form.text("do") == "check" {
-        let mut checks = found.checks.clone();
-        checks.extend(found.pages.map(|pages| CheckFinding {
-            level: crate::operations::Level::Good,
-            check: "docs".to_owned(),
-            what: format!("{} on `{}`", counted(pages as u64, "page"), found.project.branch),
-            fix: None,
-        }));
-        return Ok(form_page(request, &form, None, &checks));
+        return Ok(form_page(request, &form, None, &found.checks));
     }
     let project = found.project;
     if let Err(error) = operations.add(project.clone()).await {
@@ -68,7 +72,7 @@ pub(crate) async fn add(request: &AuthorizedRequest<'_>) -> Result<Response, Htt
     }
     operations.reindex(&project);
     request.audit("project.add", Some(&project.id), repository_url(&project.repository), None).await;
-    Ok(redirect(&format!("/dashboard/{}?done=reindex", project.domain)))
+    Ok(request.redirect_done(&format!("/dashboard/{}", project.domain), "project-added"))
 }
 
 /// The form with the submitted values and the error.
@@ -76,7 +80,7 @@ fn refused(request: &AuthorizedRequest<'_>, form: &ProjectForm, error: ProjectEr
     match error {
         ProjectError::Failed(error) => Err(HttpError::Internal(error)),
         ProjectError::Form { field, sentence } => {
-            let mut response = form_page(request, form, Some(&Problem { field, sentence }), &[]);
+            let mut response = form_page(request, form, Some(&FormProblem { field, sentence }), &[]);
             *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
             Ok(response)
         }
@@ -86,12 +90,15 @@ fn refused(request: &AuthorizedRequest<'_>, form: &ProjectForm, error: ProjectEr
 fn form_page(
     request: &AuthorizedRequest<'_>,
     form: &ProjectForm,
-    problem: Option<&Problem>,
+    problem: Option<&FormProblem>,
     checks: &[CheckFinding],
 ) -> Response {
     let body = fields(request, form, problem, checks);
     match &form.of {
-        None => request.page("Add a project", Section::Projects, None, &body),
+        None => request.show(
+            View::new("Add a project", Section::Projects, None).below("/dashboard/-/projects".to_owned(), "Projects"),
+            &body,
+        ),
         Some(project) => request.page("Project settings", Section::Settings, Some(project), &body),
     }
 }
@@ -116,7 +123,7 @@ pub(crate) async fn change(request: &AuthorizedRequest<'_>, project: &Project) -
     match changed.await {
         Ok(changed) => {
             request.audit("project.change", Some(&project.id), project.id.as_str(), None).await;
-            Ok(redirect(&format!("/dashboard/{}/settings?done=saved", changed.domain)))
+            Ok(request.redirect_done(&format!("/dashboard/{}/settings", changed.domain), "saved"))
         }
         Err(error) => refused(request, &form, error),
     }
@@ -125,13 +132,13 @@ pub(crate) async fn change(request: &AuthorizedRequest<'_>, project: &Project) -
 pub(crate) async fn reindex(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
     request.parts().operations.reindex(project);
     request.audit("project.reindex", Some(&project.id), project.id.as_str(), None).await;
-    Ok(redirect(&format!("/dashboard/{}?done=reindex", project.domain)))
+    Ok(request.redirect_done(&format!("/dashboard/{}", project.domain), "reindex"))
 }
 
 pub(crate) async fn remove(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
     request.parts().operations.remove(project).await.map_err(HttpError::Internal)?;
     request.audit("project.remove", Some(&project.id), repository_url(&project.repository), None).await;
-    Ok(redirect("/dashboard/-/projects?done=project-removed"))
+    Ok(request.redirect_done("/dashboard/-/projects", "project-removed"))
 }
 
 /// The submitted form.
@@ -148,6 +155,7 @@ fn filled(request: &AuthorizedRequest<'_>, of: Option<&Project>) -> ProjectForm 
         base_url: text("base_url"),
         allow_paths: text("allow_paths"),
         allow_code: text("allow_code"),
+        context: text("context"),
         author: text("author"),
         sign_off: request.form.is_ticked("sign_off"),
         of: of.cloned(),
@@ -167,62 +175,48 @@ fn of(project: &Project) -> ProjectForm {
         base_url: project.base_url.clone().unwrap_or_default(),
         allow_paths: project.settings.allow_paths.join("\n"),
         allow_code: project.settings.allow_code.join("\n"),
+        context: project.context.iter().map(|(name, url)| format!("{name}={url}")).collect::<Vec<_>>().join("\n"),
         author: project.settings.author.as_ref().map(ToString::to_string).unwrap_or_default(),
         sign_off: project.settings.sign_off,
         of: Some(project.clone()),
     }
 }
 
-/// An error of a form, and the field it is about.
-struct Problem {
-    field: Option<&'static str>,
-    sentence: String,
-}
-
 fn fields(
     request: &AuthorizedRequest<'_>,
     form: &ProjectForm,
-    problem: Option<&Problem>,
+    problem: Option<&FormProblem>,
     checks: &[CheckFinding],
 ) -> Markup {
     let is_new = form.of.is_none();
     let is_wrong = |name: &str| problem.is_some_and(|problem| problem.field == Some(name));
-    let problem_box = |name: &str| {
-        html! {
-            @if let Some(problem) = problem.filter(|_| is_wrong(name)) {
-                p.box.bad role="alert" id=(format_args!("{name}-problem")) { (Untrusted(&problem.sentence)) }
-            }
-        }
-    };
-    let described =
-        |name: &str| if is_wrong(name) { format!("{name}-problem {name}-hint") } else { format!("{name}-hint") };
     let input = |name: &str, label: &str, hint: &str, value: &str, required: bool| {
-        html! {
-            div {
-                label for=(name) { (label) }
-                small.hint id=(format_args!("{name}-hint")) { (hint) }
-                (problem_box(name))
-                input id=(name) aria-describedby=(described(name)) aria-invalid=[is_wrong(name).then_some("true")] autofocus[is_wrong(name)] name=(name) value=(value) required[required] autocomplete="off" spellcheck="false";
+        field(name, label, hint, problem, |tie| {
+            html! {
+                input id=(name) aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] autofocus[tie.is_wrong] name=(name) value=(value) required[required] autocomplete="off" spellcheck="false";
             }
-        }
+        })
     };
-    let globs = |name: &str, label: &str, hint: &str, value: &str| {
-        html! {
-            div { label for=(name) { (label) } small.hint id=(format_args!("{name}-hint")) { (hint) } (problem_box(name)) textarea id=(name) aria-describedby=(described(name)) aria-invalid=[is_wrong(name).then_some("true")] name=(name) rows="2" { (value) } }
-        }
+    let lines = |name: &str, label: &str, hint: &str, value: &str| {
+        field(name, label, hint, problem, |tie| {
+            html! {
+                textarea id=(name) aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] autofocus[tie.is_wrong] name=(name) rows="2" spellcheck="false" { (value) }
+            }
+        })
     };
     let is_more_open = !form.allow_paths.is_empty()
         || !form.allow_code.is_empty()
+        || !form.context.is_empty()
         || form.sign_off
-        || ["allow_paths", "allow_code", "author"].into_iter().any(is_wrong)
+        || ["allow_paths", "allow_code", "author", "context"].into_iter().any(is_wrong)
         || !form.author.is_empty();
     let current_token = form.of.as_ref().and_then(|project| project.token.as_ref());
     let tokens = request.parts().operations.offered_tokens();
     let is_offered = tokens.contains(&form.token);
     html! {
-        @if let Some(problem) = problem.filter(|problem| problem.field.is_none()) { div.box.bad role="alert" { p { (Untrusted(&problem.sentence)) } } }
-        @if !checks.is_empty() {
-            div.box.good role="status" { ul { @for check in checks { li { (check.check) ": " (Untrusted(&check.what)) @if let Some(fix) = &check.fix { " → " (Untrusted(fix)) } } } } }
+        (form_problem(problem))
+        @for check in checks {
+            (notice(check.level.as_str(), &html! { p { strong { (check.check) } ": " (Untrusted(&check.what)) } @if let Some(fix) = &check.fix { p { "What to do: " (Untrusted(fix)) } } }))
         }
         form.fields method="post" {
             (token(request.signed_in))
@@ -237,26 +231,24 @@ fn fields(
                     @for forge in FORGES { option value=(forge) selected[form.forge == forge] { @match forge { "local" => "this server", "github" => "GitHub", "gitlab" => "GitLab", _ => "Gitea or Forgejo" } } }
                 }
             }
-            div {
-                label for="token_env" { "Token" }
-                small.hint #token_env-hint { "The variable or the file of the server that holds the token for git and the forge. Those that the configuration lists may be chosen, and others be given on the command line." }
-                (problem_box("token_env"))
-                select #token_env aria-describedby=(described("token_env")) aria-invalid=[is_wrong("token_env").then_some("true")] autofocus[is_wrong("token_env")] name="token_env" {
+            (field("token_env", "Token", "The variable or the file of the server that holds the token for git and the forge. Those that the configuration lists may be chosen, and others be given on the command line.", problem, |tie| html! {
+                select #token_env aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] autofocus[tie.is_wrong] name="token_env" {
                     option value="" { "none" }
                     @if let Some(token) = current_token { option value=(SAME_TOKEN) selected[form.token == SAME_TOKEN || (form.token == token.name() && !is_offered)] { (token) ", for the servers it was given for" } }
-                    @for name in &tokens { option value=(name) selected[form.token == *name] { (name) } }
+                    @for name in &tokens { option value=(name) selected[form.token == *name] { @if name.starts_with('/') { "file " } (name) } }
                 }
-            }
+            }))
             (input("base_url", "Address of the forge", "Empty where it follows from the repository's.", &form.base_url, false))
             details open[is_more_open] {
                 summary { "More" }
-                (globs("allow_paths", "Files an agent may change besides documents", "Globs relative to the docs folder, one a line.", &form.allow_paths))
-                (globs("allow_code", "Pages to which an agent may add code", "Globs relative to the docs folder, one a line: the build of the site and readers run such code.", &form.allow_code))
+                (lines("allow_paths", "Files an agent may change besides documents", "Globs relative to the docs folder, one a line.", &form.allow_paths))
+                (lines("allow_code", "Pages to which an agent may add code", "Globs relative to the docs folder, one a line: the build of the site and readers run such code.", &form.allow_code))
+                (lines("context", "Repositories that the agent may read besides", "One a line, as a name and a URL: sdk=https://github.com/acme/sdk. It changes nothing in them.", &form.context))
                 (input("author", "Author of commits", "Name <mail@example.com>; empty for Docent.", &form.author, false))
                 label.tick { input type="checkbox" name="sign_off" checked[form.sign_off]; "Commits carry a Signed-off-by line" }
             }
-            div {
-                @if is_new { button.quiet type="submit" name="do" value="check" { "Check" } " " button type="submit" name="do" value="add" { "Add" } }
+            div.actions {
+                @if is_new { button.secondary type="submit" name="do" value="check" { "Check" } button type="submit" name="do" value="add" { "Add" } }
                 @else { button type="submit" { "Save" } }
             }
         }

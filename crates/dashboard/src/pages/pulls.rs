@@ -4,30 +4,41 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docent_authoring::{CommitSummary, ConflictKind, Diff, DiffView, FileConflict, MergeError, PullChanges, Updated};
-use docent_forge::{FoundPulls, PullKey, PullRecord, PullSearch, PullState};
+use docent_forge::{FoundPulls, PullComment, PullKey, PullRecord, PullSearch, PullState};
 use docent_jobs::Jobs;
-use docent_types::{ListPage, Project, Refusal, Timestamp};
+use docent_types::{ForgeKind, ListPage, Project, Refusal, Timestamp};
 use docent_web::{HttpError, Response};
+use http::StatusCode;
 use maud::{Markup, html};
 use uuid::Uuid;
 
-use crate::dashboard::{AuthorizedRequest, busy, redirect};
-use crate::diff::{self, Layout};
-use crate::layout::{Section, button, danger, page_links, state_links, table, token};
+use crate::dashboard::{AuthorizedRequest, busy, page, redirect};
+use crate::diff::{self, DiffFrame, Layout};
+use crate::icon::{Icon, Tone, badge};
+use crate::layout::{Section, View, token};
+use crate::line_comments::{LineComments, LineOf};
+use crate::parts::{Column, FormProblem, button, danger, empty, field, notice, page_links, state_links, table};
 use crate::pull_api::refusal;
 use crate::route::PullAction;
 use crate::text::{Untrusted, counted, in_url, relative_time, shortened};
+use crate::words::{Place, folded_words, words};
 
 /// Pull requests on a page.
 const PAGE_ROWS: usize = 50;
 /// The longest comment, in characters.
 const MAX_COMMENT_CHARS: usize = 20_000;
-const STATES: [(&str, Option<PullState>); 4] = [
-    ("", None),
-    ("open", Some(PullState::Open)),
-    ("merged", Some(PullState::Merged)),
-    ("closed", Some(PullState::Closed)),
+/// The name of a state in the address, the state, and the word that people read.
+const STATES: [(&str, Option<PullState>, &str); 4] = [
+    ("", None, "All"),
+    ("open", Some(PullState::Open), "Open"),
+    ("merged", Some(PullState::Merged), "Merged"),
+    ("closed", Some(PullState::Closed), "Closed"),
 ];
+/// Lines of a description that are shown before the rest is folded.
+const MAX_LINES_OPEN: usize = 10;
+/// Files and characters of the description in the instruction to solve a conflict; the form's address must not be too long.
+const MAX_FILES_IN_PROMPT: usize = 20;
+const MAX_BODY_CHARS_IN_PROMPT: usize = 800;
 /// Maximum number of files of a change on a page, and of lines and bytes of each file.
 const MAX_FILES: usize = 50;
 const MAX_LINES_PER_FILE: usize = 400;
@@ -47,8 +58,8 @@ impl PullFilter {
     fn of(request: &AuthorizedRequest<'_>, projects: &[Project]) -> Result<Self, HttpError> {
         let given = |name| request.http.query(name).map(|text| text.trim().to_owned()).unwrap_or_default();
         let named = given("state");
-        let state = STATES.iter().find(|(name, _)| *name == named);
-        let (state, state_filter) = *state.ok_or_else(|| Refusal::invalid("state: it is open, merged or closed"))?;
+        let state = STATES.iter().find(|(name, ..)| *name == named);
+        let (state, state_filter, _) = *state.ok_or_else(|| Refusal::invalid("state: it is open, merged or closed"))?;
         let page = match (parsed_key(&given("after")), parsed_key(&given("before"))) {
             (Some(key), _) => ListPage::OlderThan(key),
             (None, Some(key)) => ListPage::NewerThan(key),
@@ -79,10 +90,10 @@ fn parsed_key(text: &str) -> Option<PullKey> {
 }
 
 pub(crate) async fn all(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
-    let projects = request.parts().projects.projects().await.map_err(HttpError::internal)?;
+    let projects = &request.frame.projects;
     let body = html! {
         p.soft { "Pull requests of repositories on this machine. Those on GitHub, GitLab, Gitea and Forgejo are there." }
-        (list(request, &projects, true).await?)
+        (list(request, projects, true).await?)
     };
     Ok(request.page("Pull requests", Section::Pulls, None, &body))
 }
@@ -114,10 +125,10 @@ async fn list(request: &AuthorizedRequest<'_>, projects: &[Project], with_projec
         form.row method="get" {
             @if !filter.state.is_empty() { input type="hidden" name="state" value=(filter.state); }
             div { label for="text" { "Title, description or branch contains" } input #text name="text" value=(filter.search.text); }
-            button.quiet type="submit" { "Show" }
-            @if !here.is_empty() { a href="?" { "All" } }
+            button.secondary type="submit" { "Show" }
+            @if !here.is_empty() { a.button.quiet href="?" { "Clear" } }
         }
-        (state_links(STATES.map(|(name, state)| (name, count(&found, state))), filter.state, |name| filter.query(name)))
+        (state_links(STATES.map(|(name, state, word)| (name, word, count(&found, state))), filter.state, |name| filter.query(name)))
         (rows(request, projects, &found.pulls, with_project))
         (page_links(&here, filter.search.page == ListPage::Newest, newer, older))
     })
@@ -130,25 +141,52 @@ fn count(found: &FoundPulls, state: Option<PullState>) -> u64 {
 
 fn rows(request: &AuthorizedRequest<'_>, projects: &[Project], pulls: &[PullRecord], with_project: bool) -> Markup {
     let now = request.parts().clock.now();
-    let head = html! { th { "State" } th { "Pull request" } @if with_project { th { "Project" } } th { "Opened" } };
-    let project = |record: &PullRecord| projects.iter().find(|project| project.id == record.project);
-    let rows = html! {
-        @for (record, project) in pulls.iter().filter_map(|record| Some((record, project(record)?))) {
-            tr {
-                td { (state(record)) }
-                td { a href=(format_args!("/dashboard/{}/pulls/{}", project.domain, record.id)) { "#" (record.number) " " (Untrusted(&record.title)) } }
-                @if with_project { td { (project.domain) } }
-                td { (relative_time(record.created_at, now)) }
-            }
-        }
-    };
-    html! { @if pulls.is_empty() { p.soft { "There are none." } } @else { (table("Pull requests", &head, &rows)) } }
+    let mut columns = vec![Column::Title("Title"), Column::Text("State")];
+    columns.extend(with_project.then_some(Column::Text("Project")));
+    columns.push(Column::Text("Opened"));
+    let rows = pulls.iter().filter_map(|record| {
+        let project = projects.iter().find(|project| project.id == record.project)?;
+        let mut row = vec![
+            html! { a.title href=(format_args!("/dashboard/{}/pulls/{}", project.domain, record.id)) { (Untrusted(&shortened(&record.title, 140))) } " " span.soft { "#" (record.number) } },
+            state(record),
+        ];
+        row.extend(with_project.then(|| html! { a href=(format_args!("/dashboard/{}", project.domain)) { (project.domain) } }));
+        row.push(relative_time(record.created_at, now));
+        Some(row)
+    });
+    html! {
+        @if pulls.is_empty() {
+            (empty(Icon::Pull, "No pull request here", "A job that changed something opens one. Those on GitHub, GitLab, Gitea and Forgejo are there.", None))
+        } @else { (table("Pull requests", &columns, rows)) }
+    }
 }
 
-fn state(record: &PullRecord) -> Markup {
-    html! {
-        span class=(format_args!("state {}", record.state.as_str())) {
-            (record.state.as_str()) @if record.draft && record.state == PullState::Open { ", draft" }
+/// The state of a pull request. Merged is not open, and closed is neither.
+pub(crate) fn state(record: &PullRecord) -> Markup {
+    match record.state {
+        PullState::Open if record.draft => badge(Tone::Draft, "draft"),
+        PullState::Open => badge(Tone::Open, "open"),
+        PullState::Merged => badge(Tone::Merged, "merged"),
+        PullState::Closed => badge(Tone::Closed, "closed"),
+    }
+}
+
+/// The name of a branch; a link to it on the forge that has it.
+pub(crate) fn branch(project: &Project, name: &str) -> Markup {
+    let code = html! { code { (Untrusted(name)) } };
+    let url = docent_types::repository_url(&project.repository);
+    let below = match project.forge {
+        ForgeKind::Local => None,
+        ForgeKind::Github => Some("tree"),
+        ForgeKind::Gitlab => Some("-/tree"),
+        ForgeKind::Gitea => Some("src/branch"),
+    };
+    let base = Some(url.trim_end_matches('/').trim_end_matches(".git")).filter(|url| url.starts_with("https://"));
+    match below.zip(base) {
+        None => code,
+        Some((below, base)) => {
+            let path: Vec<String> = name.split('/').map(|part| in_url(part).to_string()).collect();
+            html! { a href=(format_args!("{base}/{below}/{}", path.join("/"))) rel="noopener noreferrer" { (code) } }
         }
     }
 }
@@ -220,37 +258,76 @@ pub(crate) async fn pull(request: &AuthorizedRequest<'_>, project: &Project, id:
     let diff_request = DiffRequest::of(request)?;
     let _place = Arc::clone(&request.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
     let found = request.parts().pulls.changes(project, &record, diff_request.part.view()).await;
+    pull_page(request, project, &record, found, diff_request, ("", None)).await
+}
+
+async fn pull_page(
+    request: &AuthorizedRequest<'_>,
+    project: &Project,
+    record: &PullRecord,
+    found: Result<PullChanges, impl std::error::Error + 'static>,
+    diff_request: DiffRequest,
+    (typed, problem): (&str, Option<&FormProblem>),
+) -> Result<Response, HttpError> {
     let here = format!("/dashboard/{}/pulls/{}", project.domain, record.id);
     let now = request.parts().clock.now();
-    let (commits, changes) = compared(project, found, diff_request, &here, now).await?;
-    let comments = request.parts().pulls.comments(&record).await.map_err(HttpError::internal)?;
+    let docs = request.read_docs(project);
+    let place = Place { domain: &project.domain, docs_root: &project.docs_root, docs: docs.as_deref() };
+    let author = found.as_ref().ok().and_then(|found| found.commits.last()).map(|commit| commit.author.clone());
+    let counted = found.as_ref().ok().map(|found| diff::counts(&found.diff));
+    let comments = request.parts().pulls.comments(record).await.map_err(HttpError::internal)?;
+    let threads = LineComments::of(&comments, now, &here);
+    let can_comment = request.is_editor();
+    let (commits, changes) = compared(project, found, diff_request, &here, now, threads, can_comment).await?;
     let body = html! {
-        p {
-            (state(&record)) " " code { (Untrusted(&record.head)) } " → " code { (Untrusted(&record.base)) } ", opened " (relative_time(record.created_at, now))
-            @if let Some(at) = record.ended_at { ", " (record.state.as_str()) " " (relative_time(at, now)) }
+        p.facts {
+            (state(record))
+            span { (Icon::Branch) (branch(project, &record.head)) " into " (branch(project, &record.base)) }
+            @if let Some(author) = author { span { (Icon::Person) (Untrusted(&shortened(&author, 80))) } }
+            span { "opened " (relative_time(record.created_at, now)) }
+            @if let Some(at) = record.ended_at { span { (record.state.as_str()) " " (relative_time(at, now)) } }
+            @if let Some(counted) = counted { (counted) }
         }
-        @if !record.body.trim().is_empty() { div.box { p.said { (Untrusted(&record.body)) } } }
-        @if request.is_editor() { (actions(request, &record, &here)) }
-        h2 { "Comments" }
-        @for comment in &comments {
-            article.event {
-                header { (Untrusted(&comment.author)) ", " (relative_time(comment.at, now)) }
-                p.text { (Untrusted(&comment.text)) }
-            }
-        }
-        @if request.is_editor() {
-            form.fields method="post" action=(format_args!("{here}/comment")) {
-                (token(request.signed_in))
-                div { label for="comment" { "Comment" } textarea #comment name="comment" rows="3" required maxlength=(MAX_COMMENT_CHARS) {} }
-                div { button.quiet type="submit" { "Add the comment" } }
-            }
-        }
-        (commits)
-        h2 { "Changes" }
+        @if !record.body.trim().is_empty() { div.card { (folded_words(&record.body, place, MAX_LINES_OPEN)) } }
+        @if request.is_editor() { (actions(request, record, &here)) }
+        h2 #changes { "Changes" }
         (changes)
+        (commits)
+        h2 #comments { "Comments" }
+        @if comments.is_empty() { p.soft { "Nobody said anything yet. A line of the changes above can be commented on by its number." } }
+        @for comment in &comments { (comment_of(comment, place, now)) }
+        @if can_comment { (comment_form(request, &here, typed, problem)) }
     };
     let title = format!("#{} {}", record.number, docent_types::printable(&record.title));
-    Ok(request.page(&title, Section::Pulls, Some(project), &body))
+    let above = format!("/dashboard/{}/pulls", project.domain);
+    Ok(request.show(View::new(&title, Section::Pulls, Some(project)).below(above, "Pull requests"), &body))
+}
+
+fn comment_of(comment: &PullComment, place: Place<'_>, now: Timestamp) -> Markup {
+    let line = LineOf::parse(&comment.text);
+    html! {
+        article.comment {
+            header { strong { (Untrusted(&comment.author)) } " " (relative_time(comment.at, now)) @if let Some((line, _)) = &line { " at " code { (Untrusted(&line.path)) ":" (line.number) } } }
+            (words(line.as_ref().map_or(comment.text.as_str(), |(_, rest)| rest), place))
+        }
+    }
+}
+
+fn comment_form(request: &AuthorizedRequest<'_>, here: &str, typed: &str, problem: Option<&FormProblem>) -> Markup {
+    let at = request.http.query("comment").map(|at| at.into_owned()).filter(|at| LineOf::read(at).is_some());
+    html! {
+        form.fields #comment-form method="post" action=(format_args!("{here}/comment")) {
+            (token(request.signed_in))
+            @if let Some(at) = &at {
+                input type="hidden" name="at" value=(at);
+                p { "On " code { (Untrusted(at)) } " " a href=(format_args!("{here}#comment-form")) { "On the whole instead" } }
+            }
+            (field("comment", "Comment", "", problem, |tie| html! {
+                textarea #comment aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] name="comment" rows="3" required autofocus[at.is_some()] maxlength=(MAX_COMMENT_CHARS) { (typed) }
+            }))
+            div.actions { button.secondary type="submit" { "Add the comment" } span.soft.small { kbd { "Ctrl" } " " kbd { "Enter" } } }
+        }
+    }
 }
 
 /// The changes on the branch of a job, on whichever forge its pull request is.
@@ -266,16 +343,27 @@ pub(crate) async fn of_job(
     let (base, head) = (&project.branch, &job.source.branch);
     let found = request.parts().pulls.branch_changes(project, base, head, diff_request.part.view()).await;
     let here = format!("/dashboard/{}/jobs/{id}", project.domain);
-    let (commits, changes) =
-        compared(project, found, diff_request, &format!("{here}/changes"), request.parts().clock.now()).await?;
+    let is_part = request.http.query("part").is_some();
+    let counted =
+        found.as_ref().ok().filter(|found| !found.diff.files.is_empty()).map(|found| diff::counts(&found.diff));
+    let now = request.parts().clock.now();
+    let changes_page = format!("{here}/changes");
+    let threads = LineComments::default();
+    let (commits, changes) = compared(project, found, diff_request, &changes_page, now, threads, false).await?;
+    if is_part {
+        // The part of the job's page that a script fetches.
+        let html = html! {
+            section { h2 { "What it changed" } @match counted { Some(_) => (changes), None => p.soft { "Nothing that is not on " code { (base) } " already: the branch is merged, deleted, or not pushed yet." } } }
+        };
+        return Ok(page(StatusCode::OK, html));
+    }
     let body = html! {
-        p { code { (Untrusted(head)) } " → " code { (Untrusted(base)) } ", made by " a href=(here) { "a job" } "." }
+        p.facts { span { (Icon::Branch) (branch(project, head)) " into " (branch(project, base)) } @if let Some(counted) = counted { (counted) } }
         p.soft { "Nothing is shown before the job has pushed its branch, and once the branch is merged or deleted." }
-        (commits)
-        h2 { "Changes" }
         (changes)
+        (commits)
     };
-    Ok(request.page("Changes of a job", Section::Jobs, Some(project), &body))
+    Ok(request.show(View::new("Changes of a job", Section::Jobs, Some(project)).below(here, "The job"), &body))
 }
 
 /// The commits and the changes that were found; `here` is the address of the page.
@@ -285,18 +373,21 @@ async fn compared(
     diff_request: DiffRequest,
     here: &str,
     now: Timestamp,
+    threads: LineComments,
+    can_comment: bool,
 ) -> Result<(Markup, Markup), HttpError> {
     match found {
         Err(error) => {
             let error = &error as &dyn std::error::Error;
             tracing::warn!(project = %project.id, error, "cannot show the changes");
             let sentence = "The repository cannot be read at the moment. Look again later; the server's log says why.";
-            Ok((html! {}, html! { p { (sentence) } }))
+            Ok((html! {}, notice("bad", &html! { p { (sentence) } })))
         }
         Ok(PullChanges { commits, diff }) => {
             // Rendering megabytes of markup would block other requests, so it runs on another thread.
             let here = here.to_owned();
-            let writes = tokio::task::spawn_blocking(move || changes(&diff, &diff_request, &here));
+            let writes =
+                tokio::task::spawn_blocking(move || changes(&diff, &diff_request, &here, &threads, can_comment));
             Ok((commit_list(&commits, now), writes.await.map_err(HttpError::internal)?))
         }
     }
@@ -307,54 +398,53 @@ fn actions(request: &AuthorizedRequest<'_>, record: &PullRecord, here: &str) -> 
         @match record.state {
             PullState::Open => {
                 div.actions {
-                    (button(request.signed_in, &format!("{here}/merge"), "Merge"))
-                    (button(request.signed_in, &format!("{here}/squash"), "Squash and merge"))
-                    (button(request.signed_in, &format!("{here}/update"), "Update branch"))
-                    a href=(format_args!("{here}/conflicts")) { "Look for conflicts" }
+                    (button(request.signed_in, &format!("{here}/merge"), "Merge", ""))
+                    (button(request.signed_in, &format!("{here}/squash"), "Squash and merge", "secondary"))
+                    (button(request.signed_in, &format!("{here}/update"), "Update branch", "secondary"))
+                    a.button.quiet href=(format_args!("{here}/conflicts")) { "Look for conflicts" }
                 }
                 (danger(request.signed_in, &format!("{here}/close"), "Close without merging", &html! { "The branch stays in the repository." }))
             },
-            PullState::Closed => (button(request.signed_in, &format!("{here}/reopen"), "Reopen")),
+            PullState::Closed => div.actions { (button(request.signed_in, &format!("{here}/reopen"), "Reopen", "secondary")) },
             PullState::Merged => {},
         }
     }
 }
 
 fn commit_list(commits: &[CommitSummary], now: Timestamp) -> Markup {
-    let head = html! { th { "Commit" } th { "Message" } th { "Author" } th { "Made" } };
-    let rows = html! {
-        @for commit in commits {
-            @let (first, rest) = commit.message.trim().split_once('\n').unwrap_or((commit.message.trim(), ""));
-            tr {
-                td { code { (shortened(&commit.id.to_string(), 10)) } }
-                td {
-                    (Untrusted(&shortened(first, 200)))
-                    @if !rest.trim().is_empty() { details { summary { "More" } pre { (Untrusted(&shortened(rest.trim(), 4_000))) } } }
-                }
-                td { (Untrusted(&shortened(&commit.author, 100))) }
-                td { (relative_time(Timestamp::from_millis(commit.seconds.saturating_mul(1_000)), now)) }
-            }
-        }
-    };
-    html! { @if !commits.is_empty() { h2 { "Commits" } (table("Commits", &head, &rows)) } }
+    let rows = commits.iter().map(|commit| {
+        let (first, rest) = commit.message.trim().split_once('\n').unwrap_or((commit.message.trim(), ""));
+        vec![
+            html! {
+                (Untrusted(&shortened(first, 200)))
+                @if !rest.trim().is_empty() { details { summary { "More" } pre { (Untrusted(&shortened(rest.trim(), 4_000))) } } }
+            },
+            html! { code { (shortened(&commit.id.to_string(), 10)) } },
+            html! { (Untrusted(&shortened(&commit.author, 100))) },
+            relative_time(Timestamp::from_millis(commit.seconds.saturating_mul(1_000)), now),
+        ]
+    });
+    let columns = [Column::Title("Message"), Column::Text("Commit"), Column::Text("Author"), Column::Text("Made")];
+    html! { @if !commits.is_empty() { h2 { "Commits" } (table("Commits", &columns, rows)) } }
 }
 
-fn changes(diff: &Diff, diff_request: &DiffRequest, here: &str) -> Markup {
+fn changes(diff: &Diff, diff_request: &DiffRequest, here: &str, threads: &LineComments, can_comment: bool) -> Markup {
     let layout = diff_request.layout;
     if diff.files.is_empty() {
         return html! { p { "There are no changes." } };
     }
+    let frame = DiffFrame { here, threads, can_comment };
     html! {
-        p {
+        p.actions {
             (diff::counts(diff)) " "
             @match layout {
-                Layout::Unified => a href="?layout=split" { "Side by side" },
-                Layout::Split => a href="?" { "One below the other" },
+                Layout::Unified => a.button.quiet href=(format_args!("{here}?layout=split#changes")) { "Side by side" },
+                Layout::Split => a.button.quiet href=(format_args!("{here}#changes")) { "In one column" },
             }
         }
         @match &diff_request.part {
-            Part::Files { first } => (diff::files(diff, *first, layout)),
-            Part::File { line, .. } => { @for file in &diff.files { (diff::file_of(file, *line, layout)) } p { a href=(here) { "All files" } } },
+            Part::Files { first } => (diff::files(diff, *first, layout, &frame)),
+            Part::File { line, .. } => { @for file in &diff.files { (diff::file_of(file, *line, layout, &frame)) } p { a href=(here) { "All files" } } },
         }
     }
 }
@@ -373,7 +463,10 @@ pub(crate) async fn act(
         PullAction::Squash => pulls.squash(project, &record, by).await.map(|_| "squashed"),
         PullAction::Close => pulls.close(project, &record).await.map(|_| "closed"),
         PullAction::Reopen => pulls.reopen(project, &record).await.map(|_| "reopened"),
-        PullAction::Comment => pulls.comment(&record, by, comment(request)?).await.map(|()| "commented"),
+        PullAction::Comment => match comment(request) {
+            Ok(text) => pulls.comment(&record, by, &text).await.map(|()| "commented"),
+            Err(sentence) => return refused_comment(request, project, &record, sentence).await,
+        },
         PullAction::Update => pulls.update(project, &record).await.map(|updated| match updated {
             Updated::Merged => "updated",
             Updated::UpToDate => "up-to-date",
@@ -386,20 +479,36 @@ pub(crate) async fn act(
     };
     let subject = format!("#{} {}", record.number, record.title);
     request.audit(&format!("pull.{done}"), Some(&project.id), subject, None).await;
-    Ok(redirect(&format!("{here}?done={done}")))
+    let there = if action == PullAction::Comment { format!("{here}#comments") } else { here };
+    Ok(request.redirect_done(&there, done))
 }
 
-fn comment<'v>(request: &'v AuthorizedRequest<'_>) -> Result<&'v str, Refusal> {
+/// The comment that was sent, with the line that it is about; or what is wrong with it.
+fn comment(request: &AuthorizedRequest<'_>) -> Result<String, String> {
     let text = request.form.text("comment");
     if text.is_empty() {
-        return Err(Refusal::invalid("Write the comment."));
+        return Err("Write the comment.".to_owned());
     }
     if text.chars().count() > MAX_COMMENT_CHARS {
-        return Err(Refusal::invalid(format!(
-            "The comment is longer than {MAX_COMMENT_CHARS} characters. Shorten it."
-        )));
+        return Err(format!("The comment is longer than {MAX_COMMENT_CHARS} characters. Shorten it."));
     }
-    Ok(text)
+    let line = LineOf::read(request.form.text("at"));
+    Ok(line.map_or_else(|| text.to_owned(), |line| line.written(text)))
+}
+
+async fn refused_comment(
+    request: &AuthorizedRequest<'_>,
+    project: &Project,
+    record: &PullRecord,
+    sentence: String,
+) -> Result<Response, HttpError> {
+    let diff_request = DiffRequest::of(request)?;
+    let found = request.parts().pulls.changes(project, record, diff_request.part.view()).await;
+    let problem = FormProblem::of("comment", sentence);
+    let typed = request.form.text("comment");
+    let mut response = pull_page(request, project, record, found, diff_request, (typed, Some(&problem))).await?;
+    *response.status_mut() = StatusCode::BAD_REQUEST;
+    Ok(response)
 }
 
 /// What keeps a pull request from being merged, and how to resolve it.
@@ -411,31 +520,60 @@ pub(crate) async fn conflicts(
     let record = found(request, project, id).await?;
     let _place = Arc::clone(&request.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
     let files = request.parts().pulls.conflicts(project, &record).await.map_err(refusal)?;
+    let here = format!("/dashboard/{}/pulls/{}", project.domain, record.id);
     let body = html! {
-        p { a href=(format_args!("/dashboard/{}/pulls/{}", project.domain, record.id)) { "Back to the pull request" } }
         @if files.is_empty() {
-            div.box.good { p { "Nothing conflicts: it can be merged." } }
+            (notice("good", &html! { p { "Nothing conflicts: it can be merged as it is, or brought up to " code { (Untrusted(&record.base)) } " first." } }))
+            @if request.is_editor() {
+                div.actions {
+                    (button(request.signed_in, &format!("{here}/merge"), "Merge", ""))
+                    (button(request.signed_in, &format!("{here}/update"), "Update branch", "secondary"))
+                }
+            }
         } @else {
-            div.box.bad role="alert" {
+            (notice("bad", &html! {
                 p {
-                    "It was not merged: " code { (Untrusted(&record.base)) } " and " code { (Untrusted(&record.head)) } " changed "
+                    "It cannot be merged: " code { (Untrusted(&record.base)) } " and " code { (Untrusted(&record.head)) } " changed "
                     (counted(files.len() as u64, "file")) " in ways that do not fit together."
                 }
+            }))
+            @if request.is_editor() {
+                div.actions { a.button href=(solving(project, &record, &files)) { (Icon::Agent) "Ask the agent to solve it" } }
+                p.soft { "The agent makes the same change again, on what " code { (Untrusted(&record.base)) } " is now, and opens another pull request for it. This one can be closed then." }
             }
             @for file in files.iter().take(MAX_FILES) { (conflict(file, &record)) }
             @if files.len() > MAX_FILES { p { "And " (counted((files.len() - MAX_FILES) as u64, "other file")) "." } }
-            h2 { "To resolve them" }
+            h2 { "To resolve them by hand" }
             p { "Merge the base into the branch, say for each file what is right, and push. Then merge here." }
             pre { "git fetch origin\ngit switch " (Untrusted(&record.head)) "\ngit merge origin/" (Untrusted(&record.base)) "\n# edit the files, git add them\ngit commit\ngit push" }
         }
     };
-    Ok(request.page(&format!("Conflicts of #{}", record.number), Section::Pulls, Some(project), &body))
+    let view = View::new("Conflicts", Section::Pulls, Some(project));
+    Ok(request.show(view.below(here, &format!("#{} {}", record.number, shortened(&record.title, 80))), &body))
+}
+
+/// The form of a job that makes the change of a pull request again, where it conflicts.
+fn solving(project: &Project, record: &PullRecord, files: &[FileConflict]) -> String {
+    let mut prompt = format!(
+        "Make the change of pull request #{} again, on what `{}` is now: “{}”.\n\nIts branch `{}` and `{}` both changed:\n\n",
+        record.number, record.base, record.title, record.head, record.base
+    );
+    for file in files.iter().take(MAX_FILES_IN_PROMPT) {
+        prompt.push_str(&format!("- `{}`\n", file.path));
+    }
+    prompt
+        .push_str(&format!("\nKeep what `{}` says there now, and change only what this change is about.", record.base));
+    let body = shortened(record.body.trim(), MAX_BODY_CHARS_IN_PROMPT);
+    if !body.is_empty() {
+        prompt.push_str(&format!("\n\nIt was described so:\n\n{body}"));
+    }
+    format!("/dashboard/{}/jobs/new?prompt={}", project.domain, in_url(&prompt))
 }
 
 fn conflict(file: &FileConflict, record: &PullRecord) -> Markup {
     let (base, head) = (html! { code { (Untrusted(&record.base)) } }, html! { code { (Untrusted(&record.head)) } });
     html! {
-        h3 { code { (Untrusted(&file.path)) } }
+        h2 { code { (Untrusted(&file.path)) } }
         @match &file.kind {
             ConflictKind::Lines(lines) => {
                 p { "Both changed the same lines." }

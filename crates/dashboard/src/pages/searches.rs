@@ -6,9 +6,11 @@ use docent_web::{Csv, HttpError, Response};
 use maud::{Markup, html};
 
 use crate::dashboard::AuthorizedRequest;
-use crate::layout::{Section, table};
+use crate::icon::Icon;
+use crate::layout::Section;
 use crate::pages::analytics::{Period, date, number};
 use crate::pages::jobs::reader_job_link;
+use crate::parts::{Column, empty, table};
 use crate::text::{Untrusted, grouped, in_url, relative_time, shortened};
 
 const PAGE_ROWS: u32 = 50;
@@ -47,8 +49,8 @@ pub(crate) async fn searches(request: &AuthorizedRequest<'_>, project: &Project)
             li { b { (grouped(searches)) } a href=(format_args!("?{}", query(""))) aria-current=[(!without_results).then_some("true")] { "searches" } }
             li { b { (grouped(nothing)) } a href=(format_args!("?{}", query("nothing"))) aria-current=[without_results.then_some("true")] { "found nothing" } }
         }
-        @if found.terms.is_empty() { p.soft { "There are none here." } } @else { (rows(&found, &period, request.parts().clock.now())) }
-        nav.pages aria-label="Pages" {
+        @if found.terms.is_empty() { (empty(Icon::Searches, "No search in these days", "What readers type into the search of your docs stands here, the most frequent first.", None)) } @else { (rows(&found, &period, request.parts().clock.now())) }
+        nav.pages aria-label="Pages of the list" {
             @if !is_first { a href=(format_args!("?{here}")) { "Most frequent" } }
             @if let Some(TermCursor { count, term }) = &found.next { a href=(format_args!("?{here}&count={count}&after={}", in_url(term))) rel="next" { "Next" } }
             a href=(format_args!("?{here}&format=csv")) { "As CSV" } span.soft { "the first " (grouped(MAX_FILE_ROWS.into())) " at most" }
@@ -58,19 +60,22 @@ pub(crate) async fn searches(request: &AuthorizedRequest<'_>, project: &Project)
 }
 
 fn rows(found: &SearchTerms, period: &Period, now: Timestamp) -> Markup {
-    let head = html! { th { "Searched for" } th.num { "Searches" } th.num { "Found nothing" } th { "Last" } };
-    let rows = html! {
-        @for SearchTerm { term, counts, last_at } in &found.terms {
-            @let days = format!("?days={}&term={}", period.days, in_url(term));
-            tr {
-                td { a href=(days) { (Untrusted(&shortened(term, 120))) } }
-                td.num { (number(counts.searches, &days)) }
-                td.num { (number(counts.without_results, &days)) }
-                td { (relative_time(*last_at, now)) }
-            }
-        }
-    };
-    table("Searches", &head, &rows)
+    let rows = found.terms.iter().map(|SearchTerm { term, counts, last_at }| {
+        let days = format!("?days={}&term={}", period.days, in_url(term));
+        vec![
+            html! { a.title href=(days) { (Untrusted(&shortened(term, 120))) } },
+            number(counts.searches, &days),
+            number(counts.without_results, &days),
+            relative_time(*last_at, now),
+        ]
+    });
+    let columns = [
+        Column::Title("Searched for"),
+        Column::Number("Searches"),
+        Column::Number("Found nothing"),
+        Column::Text("Last"),
+    ];
+    table("Searches", &columns, rows)
 }
 
 /// The page of one term, by day.
@@ -85,23 +90,22 @@ async fn one(
     if request.wants_csv() {
         return day_file(&found).response("search-days");
     }
-    let rows = html! {
-        @for (day, counts) in found.iter().rev() {
-            tr { td { (date(*day)) } td.num { (grouped(counts.searches)) } td.num { (grouped(counts.without_results)) } }
-        }
-    };
+    let rows = found.iter().rev().map(|(day, counts)| {
+        vec![html! { (date(*day)) }, html! { (grouped(counts.searches)) }, html! { (grouped(counts.without_results)) }]
+    });
+    let columns = [Column::Title("Day"), Column::Number("Searches"), Column::Number("Found nothing")];
     let here = format!("days={}&term={}", period.days, in_url(term));
     let body = html! {
         p { "Searches for " strong { (Untrusted(term)) } " by day." }
         @if found.is_empty() { p.soft { "There are none in these days." } }
-        @else { (table("Searches by day", &html! { th { "Day" } th.num { "Searches" } th.num { "Found nothing" } }, &rows)) }
+        @else { (table("Searches by day", &columns, rows)) }
         nav.pages aria-label="Pages" {
             a href=(format_args!("?days={}", period.days)) { "All searches" }
             a href=(format_args!("/dashboard/{}/playground?q={}", project.domain, in_url(term))) { "What is found now" }
             a href=(format_args!("?{here}&format=csv")) { "As CSV" }
         }
         @if request.is_editor() && found.iter().any(|(_, counts)| counts.without_results > 0) {
-            p { a.button.quiet href=(reader_job_link(project, &search_instruction(term))) { "Make a job of it" } }
+            p { a.button.secondary href=(reader_job_link(project, &search_instruction(term))) { "Make a job of it" } }
         }
     };
     Ok(request.page("Searches", Section::Searches, Some(project), &body))

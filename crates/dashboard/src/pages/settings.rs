@@ -6,8 +6,10 @@ use docent_web::{HttpError, Response};
 use maud::{Markup, html};
 
 use crate::dashboard::AuthorizedRequest;
-use crate::layout::{Section, table};
+use crate::icon::{Tone, badge};
+use crate::layout::Section;
 use crate::pages::home::finding_list;
+use crate::parts::{Column, table};
 use crate::text::{Untrusted, counted, relative_time};
 
 pub(crate) async fn settings(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
@@ -16,18 +18,19 @@ pub(crate) async fn settings(request: &AuthorizedRequest<'_>) -> Result<Response
     let findings = parts.operations.findings().await;
     let hooks = parts.operations.hooks().await.map_err(|error| StoreError::new("read the webhooks", error))?;
     let now = parts.clock.now();
-    let head = html! { th { "Setting" } th { "Value" } th { "From" } };
-    let rows = html! {
-        @for setting in &settings {
-            tr { td { code { (setting.key) } } td { (Untrusted(&setting.value)) } td { (Untrusted(&setting.source)) } }
-        }
-    };
+    let rows = settings.iter().map(|setting| {
+        vec![
+            html! { code { (setting.key) } },
+            html! { (Untrusted(&setting.value)) },
+            html! { span.soft { (Untrusted(&setting.source)) } },
+        ]
+    });
     let body = html! {
         p { "These are read from the configuration when the server starts, and are changed there." }
-        (table("Settings", &head, &rows))
+        (table("Settings", &[Column::Title("Setting"), Column::Text("Value"), Column::Text("From")], rows))
         @if !hooks.is_empty() {
             h2 { "Webhooks" }
-            (table("Webhooks", &html! { th { "Webhook" } th { "Last delivery" } th { "Answer" } th { "Waiting" } }, &deliveries(&hooks, now)))
+            (deliveries(&hooks, now))
         }
         h2 { "Checks" }
         @match findings.at {
@@ -46,19 +49,17 @@ pub(crate) async fn settings(request: &AuthorizedRequest<'_>) -> Result<Response
 }
 
 fn deliveries(hooks: &[HookState], now: Timestamp) -> Markup {
-    html! {
-        @for hook in hooks {
-            tr {
-                td { code { (hook.hook) } }
-                @match &hook.last {
-                    None => { td { "none yet" } td {} },
-                    Some(attempt) => {
-                        td { (relative_time(attempt.at, now)) ": " @if attempt.delivered { "delivered" } @else { "failed" } }
-                        td { (Untrusted(&attempt.answer)) }
-                    }
-                }
-                td { (counted(hook.queued, "event")) }
-            }
-        }
-    }
+    let rows = hooks.iter().map(|hook| {
+        let (last, answer) = match &hook.last {
+            None => (html! { span.soft { "none yet" } }, html! {}),
+            Some(attempt) => (
+                html! { @if attempt.delivered { (badge(Tone::Done, "delivered")) } @else { (badge(Tone::Failed, "failed")) } " " (relative_time(attempt.at, now)) },
+                html! { (Untrusted(&attempt.answer)) },
+            ),
+        };
+        vec![html! { code { (hook.hook) } }, last, answer, html! { (counted(hook.queued, "event")) }]
+    });
+    let columns =
+        [Column::Title("Webhook"), Column::Text("Last delivery"), Column::Text("Answer"), Column::Text("Waiting")];
+    table("Webhooks", &columns, rows)
 }

@@ -13,6 +13,7 @@ use crate::dashboard::{Dashboard, page, redirect};
 use crate::form::Form;
 use crate::guard::{Cookie, TOKEN, check_pre_session, pre_session_token};
 use crate::layout::bare;
+use crate::parts::notice;
 use crate::route::PageRoute;
 use crate::text::in_url;
 
@@ -38,7 +39,7 @@ pub(crate) async fn serve(
             let is_first = !dashboard.parts.operators.has_any().await.map_err(HttpError::internal)?;
             form_page(dashboard, request, StatusCode::OK, "Sign in", |token| {
                 html! {
-                    @if is_done { div.box.good role="status" { p { "You are signed out." } } }
+                    @if is_done { (notice("good", &html! { p { "You are signed out." } })) }
                     @if is_first { (first_run()) (provider_button(dashboard, &to)) } @else { (sign_in_form(dashboard, token, &to, "", None)) }
                 }
             })
@@ -226,7 +227,7 @@ fn safe_return_path(to: &str) -> &str {
 }
 
 fn problem(sentence: Option<&str>) -> Markup {
-    html! { @if let Some(sentence) = sentence { div.box.bad role="alert" #problem { p { (sentence) } } } }
+    html! { @if let Some(sentence) = sentence { (notice("bad", &html! { p #problem { (sentence) } })) } }
 }
 
 /// The button to sign in at the identity provider, if there is one.
@@ -249,7 +250,7 @@ fn sign_in_form(dashboard: &Dashboard, token: &str, to: &str, name: &str, senten
             div { label for="password" { "Password" } input #password type="password" name="password" autocomplete="current-password" required maxlength="256"; }
             div { button type="submit" { "Sign in" } }
         }
-        p.soft { "No password yet, or forgotten? An owner can make you a link on the page of operators; on the server, " code { "docent operator link" } " makes one." }
+        p.soft.small { "No password yet, or forgotten? An owner can make you a link on the page of operators; on the server, " code { "docent operator link" } " makes one." }
     }
 }
 

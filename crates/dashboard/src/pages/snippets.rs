@@ -3,6 +3,8 @@
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
+use crate::parts::copy_button;
+
 /// Placeholder for the key, which the server does not know: it stores only digests of keys.
 pub(super) const KEY: &str = "docent_assistant_YOUR_KEY";
 
@@ -71,7 +73,7 @@ for (const part of chat.messages.at(-1)?.parts ?? []) {{
 
 pub(super) fn snippet(id: &str, title: &str, text: &str) -> Markup {
     html! {
-        details { summary { (title) } pre id=(id) { (text) } button.quiet type="button" data-copy=(id) hidden { "Copy" } }
+        details { summary { (title) } pre id=(id) { (text) } (copy_button(id, "Copy")) }
     }
 }
 

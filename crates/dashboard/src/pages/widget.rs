@@ -6,8 +6,10 @@ use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use crate::dashboard::AuthorizedRequest;
+use crate::icon::Icon;
 use crate::layout::Section;
 use crate::pages::snippets::{KEY, in_script, snippet};
+use crate::parts::empty;
 
 const ASSISTANT_KEY: &str = "docent_assistant_";
 
@@ -119,18 +121,18 @@ impl Chat {
     fn form(&self) -> Markup {
         let key = if self.has_key() { self.key.as_str() } else { "" };
         html! {
-            form method="get" {
-                p { label for="key" { "Assistant key" } input #key name="key" value=(key) placeholder=(KEY) autocomplete="off" spellcheck="false"; }
+            form.fields method="get" {
+                div { label for="key" { "Assistant key" } input #key name="key" value=(key) placeholder=(KEY) autocomplete="off" spellcheck="false"; }
                 @for ChatOption { name, label, example } in OPTIONS {
-                    p {
+                    div {
                         label for=(name) { (label) }
                         @if name == "starters" { textarea id=(name) name=(name) rows="3" placeholder=(example) { (self.value(name).replace(" | ", "\n")) } }
                         @else { input id=(name) name=(name) value=(self.value(name)) placeholder=(example); }
                     }
                 }
-                p { label for="accent" { "Colour" } input #accent type="color" name="accent" value=(self.accent.as_deref().unwrap_or("#4f46e5")); }
-                p { label for="mode" { "What it does" } select #mode name="mode" { option value="" { "Answers and searches" } option value="search" selected[self.value("mode") == "search"] { "Searches only" } } }
-                button type="submit" { "Show" }
+                div { label for="accent" { "Colour" } input #accent type="color" name="accent" value=(self.accent.as_deref().unwrap_or("#4f46e5")); }
+                div { label for="mode" { "What it does" } select #mode name="mode" { option value="" { "Answers and searches" } option value="search" selected[self.value("mode") == "search"] { "Searches only" } } }
+                div { button type="submit" { "Show" } }
             }
         }
     }
@@ -153,7 +155,7 @@ pub(crate) fn widget(request: &AuthorizedRequest<'_>, project: &Project) -> Resp
         p { "One script puts a chat on every page of the docs. It needs an assistant key, which is public: " a href=(keys) { "make one" } " with the origins of your site, and of this page for the preview." }
         (chat.form())
         h2 { "Preview" }
-        @if chat.has_key() { (chat.preview()) } @else { p.soft { "With a key, the chat is here." } }
+        @if chat.has_key() { (chat.preview()) } @else { (empty(Icon::Chat, "The chat is here once it has a key", "Give an assistant key above; it is public.", Some((&keys, "Make a key")))) }
         h2 { "For your site" }
         (chat.snippets())
     };

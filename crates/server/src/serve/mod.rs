@@ -8,6 +8,7 @@ mod refresh;
 mod retention;
 mod signals;
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,7 +27,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use crate::config::Config;
+use crate::config::{Config, RunsOn};
 use crate::data_folder::ServeLock;
 use crate::failure::Failure;
 use crate::metrics::{self, Metrics};
@@ -294,6 +295,16 @@ fn draining() -> Refusal {
     Refusal::new(kind, "the server is draining; send the request again to another node, or to this one in a moment")
 }
 
+/// What stands behind the name of each model: another configured model, or the model that it is.
+fn models_behind(app: &App) -> BTreeMap<String, String> {
+    let name_of = |name: &String, runs_on: &RunsOn| match runs_on {
+        RunsOn::Other(other) => other.clone(),
+        RunsOn::Itself => name.clone(),
+        RunsOn::Builtin => "builtin".to_owned(),
+    };
+    app.config.offered.iter().map(|(name, runs_on)| (name.clone(), name_of(name, runs_on))).collect()
+}
+
 impl Router {
     /// The server listens on `address`.
     fn new(
@@ -345,6 +356,7 @@ impl Router {
             keys: Arc::clone(&app.store) as _,
             jobs: app.jobs.clone(),
             models: models.clone(),
+            models_behind: models_behind(app),
             has_language_model: app.models.configured().any(|(_, model)| !model.describe().is_builtin()),
             assistant: Arc::clone(&app.assistant),
             searches: app.searches.clone(),

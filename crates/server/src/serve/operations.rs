@@ -15,6 +15,7 @@ use docent_types::{BoxError, Project, ProjectUid};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::cli::{ProjectAdd, ProjectSet};
+use crate::commands::projects::InspectedProject;
 use crate::commands::{doctor, projects};
 use crate::config::HookConfig;
 use crate::serve::project_form;
@@ -83,6 +84,27 @@ fn finding(check: &str, finding: doctor::Finding) -> CheckFinding {
     CheckFinding { level, check: check.to_owned(), what, fix }
 }
 
+/// What was found in the repository of a project.
+fn inspected(InspectedProject { project, docs }: &InspectedProject) -> Vec<CheckFinding> {
+    let pages = format!("{} on `{}`, read as {}", projects::found(docs), project.branch, projects::read_as(docs));
+    let mut checks = vec![finding("docs", doctor::Finding::Good(pages))];
+    checks.extend(projects::proposed_root(docs).map(|(sites, folder)| CheckFinding {
+        level: Level::Note,
+        check: "sites".to_owned(),
+        what: format!("sites are configured below it: {sites}"),
+        fix: Some(format!(
+            "to serve one of them as its generator does, give its folder as the folder of the docs: `{folder}`"
+        )),
+    }));
+    checks.extend(projects::work_tree(project).map(|what| CheckFinding {
+        level: Level::Note,
+        check: "repository".to_owned(),
+        what,
+        fix: Some(projects::BARE_CLONE.to_owned()),
+    }));
+    checks
+}
+
 #[async_trait]
 impl Operations for ServerOperations {
     fn docs(&self, project: &Project) -> Option<Arc<Snapshot>> {
@@ -146,15 +168,16 @@ impl Operations for ServerOperations {
         if form.of.is_none() {
             app.is_free(&project).await?;
         }
-        let (project, pages) = if looks {
+        let (project, mut checks) = if looks {
             let found = projects::inspect(app, project, branch).await?;
-            (found.project, Some(found.docs.pages))
+            let checks = inspected(&found);
+            (found.project, checks)
         } else {
-            (project, None)
+            (project, Vec::new())
         };
-        let checks = doctor::of_project(app, &project).await;
-        let checks = checks.into_iter().map(|(check, finding)| self::finding(check, finding)).collect();
-        Ok(CheckedProject { project, pages, checks })
+        let of_project = doctor::of_project(app, &project).await;
+        checks.extend(of_project.into_iter().map(|(check, finding)| self::finding(check, finding)));
+        Ok(CheckedProject { project, checks })
     }
 
     async fn add(&self, project: Project) -> Result<(), ProjectError> {

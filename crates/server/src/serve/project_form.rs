@@ -24,6 +24,7 @@ impl From<Failure> for ProjectError {
                 "--base-url" => "base_url",
                 "--allow-path" => "allow_paths",
                 "--allow-code" => "allow_code",
+                "--context" => "context",
                 "--author" => "author",
                 _ => return None,
             })
@@ -63,7 +64,7 @@ pub(super) fn options(form: &ProjectForm, offered: &[TokenLocation]) -> Result<P
         token_env,
         token_file,
         base_url: cleared(&form.base_url),
-        context: Vec::new(),
+        context: globs(&form.context),
         allow_path: globs(&form.allow_paths),
         allow_code: globs(&form.allow_code),
         author: cleared(&form.author),

@@ -5,19 +5,22 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 /// An element, or text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Node {
+pub enum Node {
     Text(String),
     Element(Element),
 }
 
+/// An element with what stands in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Element {
-    pub(super) kind: ElementKind,
-    pub(super) children: Vec<Node>,
+pub struct Element {
+    pub kind: ElementKind,
+    pub children: Vec<Node>,
 }
 
+/// What an element is. Addresses are relative to the docs' site, or of the schemes `http`, `https` and `mailto`; an image's are
+/// relative.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ElementKind {
+pub enum ElementKind {
     Paragraph,
     Heading {
         level: u8,
@@ -56,8 +59,9 @@ pub(super) enum ElementKind {
     Break,
 }
 
+/// How the cells of a column are aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Align {
+pub enum Align {
     Start,
     Left,
     Center,
@@ -188,7 +192,7 @@ impl Element {
     }
 
     /// Its text without any structure.
-    pub(super) fn plain_text(&self) -> String {
+    pub fn plain_text(&self) -> String {
         let text = |child: &Node| match child {
             Node::Text(text) => text.clone(),
             Node::Element(Self { kind: ElementKind::Image { alt, .. }, .. }) => alt.clone(),

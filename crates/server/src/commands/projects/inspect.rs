@@ -61,22 +61,51 @@ pub(super) fn skipped(docs: &DocsOverview) -> Option<String> {
     (!skipped.is_empty()).then(|| format!("skipped: {}", skipped.join(", ")))
 }
 
-/// The sites below a docs root that is none of them, and how to have one of them.
-pub(crate) fn other_sites(docs: &DocsOverview) -> Option<String> {
+/// How the docs are read: as which generator's site, or as plain files.
+pub(crate) fn read_as(docs: &DocsOverview) -> String {
+    match docs.generator {
+        Generator::Plain => "plain files".to_owned(),
+        generator => format!("a site of {}", generator.name()),
+    }
+}
+
+/// The folders below a docs root that is no site itself in which one is configured, each with its generator; and the first of
+/// them, as a docs root to propose.
+pub(crate) fn proposed_root(docs: &DocsOverview) -> Option<(String, String)> {
     let below: Vec<&(String, Generator)> = docs.sites.iter().filter(|(folder, _)| !folder.is_empty()).collect();
     let is_one_of_them = docs.generator != Generator::Plain && below.len() < 2;
     let (folder, _) = below.first().filter(|_| !is_one_of_them)?;
     let listed: Vec<String> =
         below.iter().take(MAX_SITES).map(|(folder, generator)| format!("`{folder}` ({})", generator.name())).collect();
     let more = if below.len() > MAX_SITES { format!(" and {} more", below.len() - MAX_SITES) } else { String::new() };
+    Some((format!("{}{more}", listed.join(", ")), folder.clone()))
+}
+
+/// What a repository on this machine is warned of that has a work tree: it stays behind when a branch is moved.
+pub(crate) fn work_tree(project: &Project) -> Option<String> {
+    let path = project.repository.strip_prefix("file://").unwrap_or(&project.repository);
+    let has_one = is_folder(project) && std::path::Path::new(path).join(".git").exists();
+    has_one.then(|| {
+        format!(
+            "{path} has a work tree, which does not follow when a pull request is merged here, and shows the merge as changes \
+             to undo"
+        )
+    })
+}
+
+/// What to do about it.
+pub(crate) const BARE_CLONE: &str = "serve a bare clone of it, as from `git clone --bare`, and pull from that";
+
+/// The sites below a docs root that is none of them, and how to have one of them.
+pub(crate) fn other_sites(docs: &DocsOverview) -> Option<String> {
+    let (listed, folder) = proposed_root(docs)?;
     let read_as = match docs.generator {
         Generator::Plain => "The docs root is read as plain files".to_owned(),
         generator => format!("The docs root is read as one site ({})", generator.name()),
     };
     Some(format!(
-        "{read_as}, and sites are configured in {}{more}. To serve one of them as its generator does, give its folder, as in \
-         --docs-root {folder}",
-        listed.join(", ")
+        "{read_as}, and sites are configured in {listed}. To serve one of them as its generator does, give its folder, as in \
+         --docs-root {folder}"
     ))
 }
 

@@ -4,7 +4,9 @@ mod inspect;
 mod options;
 mod token;
 
-pub(crate) use inspect::{inspect, no_pages, overview};
+pub(crate) use inspect::{
+    BARE_CLONE, InspectedProject, inspect, no_pages, overview, proposed_root, read_as, work_tree,
+};
 pub(crate) use options::{added, allowed, changed, docs_root};
 
 use std::collections::BTreeMap;
@@ -40,7 +42,10 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
                 output::line(with_pages(&project, docs.as_ref().map(|docs| docs.pages)))?;
             } else {
                 let Project { id, repository, branch, .. } = &project;
-                let pages = docs.as_ref().map_or_else(|| "not looked at".to_owned(), found);
+                let pages = docs.as_ref().map_or_else(
+                    || "not looked at".to_owned(),
+                    |docs| format!("{}, read as {}", found(docs), read_as(docs)),
+                );
                 output::line(format_args!("added `{id}` with its docs in {repository} on `{branch}`: {pages}"))?;
                 if project.forge != ForgeKind::Local && project.token.is_none() && app.config.github_app.is_none() {
                     output::print_note(format_args!(
@@ -48,6 +53,9 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
                          file with --token-env or --token-file{}.",
                         if project.forge == ForgeKind::Github { ", or configure a GitHub App" } else { "" }
                     ));
+                }
+                if let Some(warning) = work_tree(&project) {
+                    output::print_note(format_args!("{warning}: {BARE_CLONE}."));
                 }
                 if let Some(sites) = docs.as_ref().and_then(inspect::other_sites) {
                     output::print_note(format_args!("{sites} (`docent project set {id}` changes it)."));
@@ -110,7 +118,7 @@ pub(crate) fn is_elsewhere(before: &Project, after: &Project) -> bool {
 }
 
 /// “186 pages (skipped: 100 not in the navigation, 1 configuration)”, counted as the index counts them.
-fn found(docs: &DocsOverview) -> String {
+pub(crate) fn found(docs: &DocsOverview) -> String {
     let pages = if docs.pages == 1 { "1 page".to_owned() } else { format!("{} pages", docs.pages) };
     inspect::skipped(docs).map_or_else(|| pages.clone(), |skipped| format!("{pages} ({skipped})"))
 }

@@ -1,0 +1,80 @@
+//! The pages of a project's docs as they are indexed: what readers' questions are answered from.
+
+use docent_search::PageEntry;
+use docent_types::Project;
+use docent_web::Response;
+use maud::{Markup, html};
+
+use crate::dashboard::AuthorizedRequest;
+use crate::icon::Icon;
+use crate::layout::{Section, View};
+use crate::parts::{Column, empty, notice, table};
+use crate::text::{Untrusted, counted, shortened};
+use crate::words::{Place, docs_page, words};
+
+/// Pages in the list.
+const MAX_LISTED: usize = 500;
+
+/// One page of the docs, or the list of all.
+pub(crate) fn docs(request: &AuthorizedRequest<'_>, project: &Project) -> Response {
+    let overview = format!("/dashboard/{}", project.domain);
+    let Some(docs) = request.read_docs(project) else {
+        let body = unread(request, project);
+        return request.show(View::new("Pages", Section::Home, Some(project)).below(overview, "Overview"), &body);
+    };
+    let Some(address) = request.http.query("page").filter(|page| !page.is_empty()) else {
+        let body = listed(project, docs.pages().take(MAX_LISTED), docs.page_count());
+        return request.show(View::new("Pages", Section::Home, Some(project)).below(overview, "Overview"), &body);
+    };
+    let all = format!("/dashboard/{}/docs", project.domain);
+    let Some(page) = docs.page(&address) else {
+        let body = empty(
+            Icon::File,
+            "There is no such page",
+            "The index has no page at this address; it may have moved, or be newer than the index.",
+            Some((&all, "See all pages")),
+        );
+        return request.show(View::new("Not found", Section::Home, Some(project)).below(all.clone(), "Pages"), &body);
+    };
+    let place = Place { domain: &project.domain, docs_root: &project.docs_root, docs: Some(&docs) };
+    let body = html! {
+        p.facts {
+            span { (Icon::File) code { (Untrusted(&page.file)) } }
+            span { "served at " code { "/" (Untrusted(&page.path)) } }
+            @if !page.groups.is_empty() { span { "for " (Untrusted(&page.groups.join(", "))) } }
+        }
+        div.card { (words(&page.content, place)) }
+    };
+    let title = shortened(&page.title, 120);
+    request.show(View::new(&docent_types::printable(&title), Section::Home, Some(project)).below(all, "Pages"), &body)
+}
+
+fn listed(project: &Project, pages: impl Iterator<Item = PageEntry>, count: usize) -> Markup {
+    let rows = pages.map(|page| {
+        vec![
+            html! { a.title href=(docs_page(&project.domain, &page.path)) { (Untrusted(&shortened(&page.title, 120))) } },
+            html! { code { "/" (Untrusted(&page.path)) } },
+            html! { @if let Some(description) = &page.description { (Untrusted(&shortened(description, 160))) } },
+        ]
+    });
+    let columns = [Column::Title("Page"), Column::Text("Address"), Column::Text("Description")];
+    html! {
+        p.soft { (counted(count as u64, "page")) " in the index" @if count > MAX_LISTED { ", of which the first " (MAX_LISTED) " are here; search for others" } "." }
+        (table("Pages", &columns, rows))
+    }
+}
+
+/// What stands where the docs are needed and were not read yet.
+pub(super) fn unread(request: &AuthorizedRequest<'_>, project: &Project) -> Markup {
+    let index = request.parts().operations.index(project);
+    let overview = format!("/dashboard/{}", project.domain);
+    html! {
+        div data-live="jobs" {
+            @if let Some(why) = &index.failure {
+                (notice("bad", &html! { p { "The docs could not be read: " (Untrusted(why)) } p { a href=(overview) { "See the overview" } } }))
+            } @else {
+                (notice("note", &html! { p { "The docs are still being read: " (super::home::index_line(&index, request.parts().clock.now())) ". Once that is done, this page has what you look for." } }))
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The style of the dashboard: its colours, type, controls and their states, for those who change it.
+
+use docent_web::Response;
+use maud::{Markup, html};
+
+use crate::dashboard::AuthorizedRequest;
+use crate::icon::{Icon, Tone, badge};
+use crate::layout::{Section, mark};
+use crate::parts::{Column, FormProblem, empty, field, notice, table};
+
+const SIZES: [(&str, &str); 5] = [
+    ("text-xxl", "figures"),
+    ("text-xl", "the title of a page"),
+    ("text-l", "the heading of a part"),
+    ("text-m", "text"),
+    ("text-s", "small print"),
+];
+
+pub(crate) fn style(request: &AuthorizedRequest<'_>) -> Response {
+    let body = html! {
+        p { "What pages are made of. Colours are named after what they mean, and a state is never told by its colour alone." }
+        h2 { "Mark" }
+        p { (mark()) " One colour; it is drawn on a grid of 16 pixels." }
+        h2 { "States" }
+        p.actions { @for tone in Tone::ALL { (badge(tone, tone.class())) } }
+        h2 { "Type" }
+        (table("Type", &[Column::Title("Size"), Column::Text("For")], SIZES.map(|(name, what)| vec![html! { code { (name) } }, html! { (what) }])))
+        h2 { "Buttons" }
+        (buttons())
+        h2 { "Fields" }
+        (fields())
+        h2 { "Messages" }
+        (notice("good", &html! { p { "Something was done." } }))
+        (notice("note", &html! { p { "Something to know before going on." } }))
+        (notice("bad", &html! { p { "Something failed, and what to do about it." } }))
+        (notice("", &html! { p { "An explanation." } }))
+        h2 { "Nothing here" }
+        (empty(Icon::Jobs, "What would be here", "A sentence that says what begins it.", Some(("#main", "The one button"))))
+        h2 { "Figures" }
+        ul.tiles { li { b { "1,204" } a href="#main" { "a number that leads to its rows" } } li { b { "98 %" } span { "a number alone" } } }
+    };
+    request.page("Style", Section::Style, None, &body)
+}
+
+fn buttons() -> Markup {
+    html! {
+        p.actions {
+            button type="button" { "Primary" }
+            button.secondary type="button" { "Secondary" }
+            button.quiet type="button" { "Quiet" }
+            button.danger type="button" { "Danger" }
+            button type="button" disabled { "Disabled" }
+            button type="button" aria-busy="true" { "Loading" }
+            a.button.secondary href="#main" { (Icon::Add) "With an icon" }
+        }
+    }
+}
+
+fn fields() -> Markup {
+    let problem = FormProblem::of("style-wrong", "It says what is wrong, and what to write instead.");
+    html! {
+        div.cards {
+            (field("style-field", "A field", "What to write here.", None, |tie| html! { input #style-field aria-describedby=[tie.described.as_deref()] placeholder="An example"; }))
+            (field("style-wrong", "A field with a mistake", "", Some(&problem), |tie| html! { input #style-wrong value="what was typed" aria-invalid=[tie.invalid()] aria-describedby=[tie.described.as_deref()]; }))
+        }
+    }
+}

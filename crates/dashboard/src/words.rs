@@ -1,0 +1,227 @@
+//! Markdown of people, readers, models and repositories, rendered: the vetted tree that the chat on docs sites shows, as HTML.
+//! HTML in it is text, nothing is loaded, and links lead to the web, to a mailbox, or to the page of the docs that they name.
+
+use docent_search::Snapshot;
+use docent_types::{Domain, printable};
+use docent_ui_stream::{Align, Element, ElementKind, Node, markdown_blocks};
+use maud::{Markup, html};
+
+use crate::text::{Untrusted, in_url, shortened};
+
+/// The longest text that is rendered, in bytes. A longer one is shown as it is.
+const MAX_RENDERED_BYTES: usize = 256 << 10;
+
+/// Where a text belongs: relative links and names of files lead to the pages of these docs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'p> {
+    pub(crate) domain: &'p Domain,
+    /// The folder of the docs in their repository.
+    pub(crate) docs_root: &'p str,
+    /// The indexed docs, if they were read: names of their files become links.
+    pub(crate) docs: Option<&'p Snapshot>,
+}
+
+/// A text, rendered.
+pub(crate) fn words(text: &str, place: Place<'_>) -> Markup {
+    if text.len() > MAX_RENDERED_BYTES {
+        return html! { div.words { p.said { (Untrusted(text)) } } };
+    }
+    html! { div.words dir="auto" { @for block in markdown_blocks(text) { (element(&block, place)) } } }
+}
+
+/// A text that is folded after its first lines.
+pub(crate) fn folded_words(text: &str, place: Place<'_>, lines: usize) -> Markup {
+    let Some((at, _)) =
+        text.match_indices('\n').nth(lines.saturating_sub(1)).filter(|(at, _)| !text[*at..].trim().is_empty())
+    else {
+        return words(text, place);
+    };
+    // Cut between blocks, so that the beginning means the same.
+    let end = text[..at].rfind("\n\n").filter(|end| *end > 0).unwrap_or(at);
+    html! {
+        (words(&text[..end], place))
+        details.fold { summary { "The rest of it" } (words(&text[end..], place)) }
+    }
+}
+
+/// The first words of a text in one line, without marks of Markdown, for a title or a row.
+pub(crate) fn first_words(text: &str, max_chars: usize) -> String {
+    let head: String = text.chars().take(max_chars * 4).collect();
+    let block = markdown_blocks(&head).into_iter().map(|block| block.plain_text()).find(|text| !text.trim().is_empty());
+    let line = block.unwrap_or(head);
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    printable(&shortened(&line, max_chars)).to_string()
+}
+
+/// The page of the dashboard that shows the docs' page of a path.
+pub(crate) fn docs_page(domain: &Domain, path: &str) -> String {
+    format!("/dashboard/{domain}/docs?page={}", in_url(path))
+}
+
+/// The name of a file, relative to the repository or to the docs root; a link if it is a page.
+pub(crate) fn file_name(file: &str, place: Place<'_>) -> Markup {
+    let code = html! { code { bdi { (printable(file)) } } };
+    let below = file.strip_prefix(place.docs_root).and_then(|rest| rest.strip_prefix('/'));
+    let path = |docs: &'_ Snapshot| {
+        let found = below.and_then(|below| docs.path_of_file(below)).or_else(|| docs.path_of_file(file));
+        found.map(str::to_owned)
+    };
+    match place.docs.and_then(path) {
+        Some(path) => html! { a href=(docs_page(place.domain, &path)) { (code) } },
+        None => code,
+    }
+}
+
+fn nodes(nodes: &[Node], place: Place<'_>) -> Markup {
+    html! {
+        @for node in nodes {
+            @match node { Node::Text(text) => (printable(text)), Node::Element(inner) => (element(inner, place)) }
+        }
+    }
+}
+
+fn element(element: &Element, place: Place<'_>) -> Markup {
+    let inner = || nodes(&element.children, place);
+    html! {
+        @match &element.kind {
+            ElementKind::Paragraph => p { (inner()) },
+            // The page's title and its parts stand above.
+            ElementKind::Heading { level: 0 | 1 } => h3 { (inner()) },
+            ElementKind::Heading { level: 2 } => h4 { (inner()) },
+            ElementKind::Heading { level: 3 } => h5 { (inner()) },
+            ElementKind::Heading { .. } => h6 { (inner()) },
+            ElementKind::List { start: None } => ul { (inner()) },
+            ElementKind::List { start: Some(start) } => ol start=[Some(start).filter(|start| **start != 1)] { (inner()) },
+            ElementKind::Item => li { (inner()) },
+            ElementKind::Table { align } => (table(&element.children, align, place)),
+            // Only in tables, which render their own.
+            ElementKind::Row | ElementKind::Cell => (inner()),
+            ElementKind::CodeBlock { .. } => div.code {
+                pre { code { (inner()) } }
+                button.secondary type="button" data-copies hidden { "Copy" }
+            },
+            ElementKind::Quote => blockquote { (inner()) },
+            ElementKind::Rule => hr;,
+            ElementKind::Strong => strong { (inner()) },
+            ElementKind::Emphasis => em { (inner()) },
+            ElementKind::Code => (code(element, place)),
+            ElementKind::Link { href } => (link(href, &inner(), place)),
+            ElementKind::Image { alt, .. } => span.soft { "[" @if alt.is_empty() { "picture" } @else { (printable(alt)) } "]" },
+            ElementKind::Break => br;,
+        }
+    }
+}
+
+fn code(element: &Element, place: Place<'_>) -> Markup {
+    let text = match element.children.as_slice() {
+        [Node::Text(text)] => text.as_str(),
+        _ => "",
+    };
+    file_name(text, place)
+}
+
+fn link(href: &str, inner: &Markup, place: Place<'_>) -> Markup {
+    let is_outside = ["http:", "https:", "mailto:"]
+        .iter()
+        .any(|scheme| href.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme)));
+    if is_outside {
+        return html! { a href=(href) rel="noopener noreferrer" { (inner) } };
+    }
+    let path = href.split(['#', '?']).next().unwrap_or_default();
+    html! { @if path.is_empty() { (inner) } @else { a href=(docs_page(place.domain, path)) { (inner) } } }
+}
+
+fn table(rows: &[Node], align: &[Align], place: Place<'_>) -> Markup {
+    let cells = |row: &Node| match row {
+        Node::Element(row) => row.children.clone(),
+        Node::Text(_) => Vec::new(),
+    };
+    let class = |at: usize| match align.get(at) {
+        Some(Align::Center) => Some("center"),
+        Some(Align::Right) => Some("right"),
+        Some(Align::Left | Align::Start) | None => None,
+    };
+    let cell = |cell: &Node| match cell {
+        Node::Element(cell) => nodes(&cell.children, place),
+        Node::Text(text) => html! { (printable(text)) },
+    };
+    let (head, body) = rows.split_at(rows.len().min(1));
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Table" {
+            table {
+                @for row in head { thead { tr { @for (at, of) in cells(row).iter().enumerate() { th class=[class(at)] { (cell(of)) } } } } }
+                tbody { @for row in body { tr { @for (at, of) in cells(row).iter().enumerate() { td class=[class(at)] { (cell(of)) } } } } }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> String {
+        let domain = Domain::parse("acme").expect("a domain");
+        words(text, Place { domain: &domain, docs_root: "", docs: None }).into_string()
+    }
+
+    #[test]
+    fn markdown_is_rendered_and_html_is_text() {
+        let html = shown(
+            "# Done\n\n- Changed **one** `a.md`\n- See [retries](/guides/retries#x) or [the site](https://x.example/?a=1&b=2)\n\n<b onclick=x>no</b>",
+        );
+        for part in [
+            "<h3>Done</h3>",
+            "<li><p>Changed <strong>one</strong> <code><bdi>a.md</bdi></code></p></li>",
+            "<a href=\"/dashboard/acme/docs?page=%2Fguides%2Fretries\">retries</a>",
+            "<a href=\"https://x.example/?a=1&amp;b=2\" rel=\"noopener noreferrer\">the site</a>",
+            "&lt;b onclick=x&gt;no&lt;/b&gt;",
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_loaded_and_no_odd_address_is_a_link() {
+        let html = shown(
+            "![a](/x.png) ![b](https://evil.example/x.png) ![](data:image/png;base64,AA) [c](javascript:alert(1)) [d](//evil) \
+             [e](\u{202e}x) [f](#top)",
+        );
+        assert!(!html.contains("<img") && !html.contains("javascript") && !html.contains("data:"), "{html}");
+        assert_eq!(
+            html.matches("<a ").count(),
+            2,
+            "a relative address, and the picture of another site as a link to it: {html}"
+        );
+    }
+
+    #[test]
+    fn a_long_text_is_folded_between_blocks() {
+        let domain = Domain::parse("acme").expect("a domain");
+        let place = Place { domain: &domain, docs_root: "", docs: None };
+        let short = "one\n\ntwo";
+        assert!(!folded_words(short, place, 10).into_string().contains("<details"));
+        let long = "a\n\n".repeat(12);
+        let html = folded_words(&long, place, 10).into_string();
+        let (before, after) = html.split_once("<details").expect("the rest is folded");
+        assert_eq!((before.matches("<p>a</p>").count(), after.matches("<p>a</p>").count()), (4, 8), "{html}");
+    }
+
+    proptest::proptest! {
+        /// What leaves the renderer has no element and no address beside those that it writes itself.
+        #[test]
+        fn any_text_is_safe(text in "[-`*_\\[\\]()<>!#|:\"'&\n a-z/.\\\\=]{0,200}") {
+            let html = shown(&text);
+            for tag in html.split('<').skip(1) {
+                let name: String = tag.trim_start_matches('/').chars().take_while(char::is_ascii_alphanumeric).collect();
+                let known = ["div", "p", "h3", "h4", "h5", "h6", "ul", "ol", "li", "pre", "code", "bdi", "button", "blockquote",
+                    "hr", "strong", "em", "a", "span", "br", "table", "thead", "tbody", "tr", "th", "td"];
+                proptest::prop_assert!(known.contains(&name.as_str()), "{}", html);
+            }
+            for href in html.split("href=\"").skip(1) {
+                let is_known = ["/dashboard/acme/docs?page=", "http:", "https:", "mailto:"].iter().any(|known| href.get(..known.len()).is_some_and(|head| head.eq_ignore_ascii_case(known)));
+                proptest::prop_assert!(is_known, "{}", html);
+            }
+        }
+    }
+}
