@@ -231,3 +231,71 @@ fn health_says_whether_the_server_is_ready() {
     assert!(finished.stderr.contains(&format!("could not talk to the server at {listen}")), "{}", finished.stderr);
     assert_eq!(installation.run(&["health", "--listen", "127.0.0.1:0"]).code, Some(2));
 }
+
+#[test]
+fn a_shell_and_man_read_what_is_printed_for_them() {
+    let installation = Installation::new();
+    let plain = |args: &[&str]| {
+        let output = installation.command(args).env("DOCENT_CONFIG", "/nowhere/docent.toml").output().expect("docent");
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let script = installation.root().join("docent.bash");
+    std::fs::write(&script, plain(&["completions", "bash"])).expect("write the completions");
+    let script = script.display();
+    let asks = format!(
+        "source {script}; COMP_WORDS=(docent pro); COMP_CWORD=1; _docent docent pro docent; echo ${{COMPREPLY[@]}}"
+    );
+    let completed = std::process::Command::new("bash").args(["-c", &asks]).output().expect("bash");
+    assert_eq!(String::from_utf8_lossy(&completed.stdout).trim(), "project", "{completed:?}");
+    for shell in ["zsh", "fish", "elvish", "powershell"] {
+        assert!(plain(&["completions", shell]).contains("docent"), "{shell}");
+    }
+    let page = plain(&["man"]);
+    assert!(page.contains(".TH docent 1") && page.contains("doctor"), "{page}");
+    let folder = installation.root().join("man");
+    plain(&["man", "--folder", &folder.display().to_string()]);
+    let names: Vec<String> = std::fs::read_dir(&folder)
+        .expect("a folder")
+        .map(|file| file.expect("a file").file_name().to_string_lossy().into_owned())
+        .collect();
+    assert!(names.contains(&"docent.1".to_owned()) && names.contains(&"docent-project-add.1".to_owned()), "{names:?}");
+}
+
+#[test]
+fn a_misspelled_log_level_is_refused_and_says_what_is_right() {
+    let installation = Installation::new();
+    let output = installation.command(["doctor"]).env("DOCENT_LOG", "inof").output().expect("docent");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("`inof` is no level") && said.contains("docent_jobs=debug"), "{said}");
+}
+
+#[test]
+fn an_unknown_project_ends_a_command_with_1() {
+    let site = Site::start();
+    for args in [
+        &["key", "list", "--project", "nosuch"][..],
+        &["key", "create", "--project", "nosuch", "--kind", "admin"],
+        &["project", "set", "nosuch", "--ref", "main"],
+        &["index", "nosuch"],
+        &["search", "nosuch", "x"],
+    ] {
+        let finished = site.installation.run(args);
+        assert_eq!(finished.code, Some(1), "{args:?}: {}", finished.stderr);
+        assert!(finished.stderr.contains("nosuch"), "{args:?}: {}", finished.stderr);
+    }
+}
+
+#[test]
+fn adding_a_project_says_how_its_docs_are_read_and_warns_of_a_work_tree() {
+    let installation = Installation::new();
+    let bare = installation.repository("docs", docent_tests::site::PAGES);
+    let added = installation.must(&["project", "add", "bare", "--repo", &bare.path().display().to_string()]);
+    assert!(added.stdout.contains("read as ") && !added.stderr.contains("work tree"), "{added:?}");
+    let clone = installation.root().join("clone");
+    let (from, to) = (bare.path().display().to_string(), clone.display().to_string());
+    docent_tests::repository::git(installation.root(), &["clone", "--quiet", &from, &to]);
+    let added = installation.must(&["project", "add", "clone", "--repo", &to]);
+    assert!(added.stderr.contains("has a work tree") && added.stderr.contains("git clone --bare"), "{added:?}");
+}

@@ -16,6 +16,7 @@ fn the_demo_runs_to_its_end_and_shows_what_happened() {
         assert!(finished.stdout.contains(shown), "the demo shows {shown}:\n{}", finished.stdout);
     }
     assert!(!finished.stdout.contains("\u{1b}["), "no colours where there is no terminal");
+    assert!(!finished.stderr.contains("others could read"), "its folder is its own: {}", finished.stderr);
 }
 
 #[test]

@@ -62,6 +62,18 @@ pub(crate) enum Command {
     Health(ServeArgs),
     /// Check configuration, store, git, models, forges and repositories, and say what to fix
     Doctor,
+    /// Print the completions of these commands for a shell
+    #[command(after_help = "For example: docent completions bash > /etc/bash_completion.d/docent")]
+    Completions {
+        /// The shell that reads them
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page of docent, or write those of all its commands
+    Man {
+        /// Write a page for each command into this folder, such as /usr/local/share/man/man1
+        #[arg(long, value_name = "FOLDER")]
+        folder: Option<PathBuf>,
+    },
 }
 
 impl Command {
@@ -77,7 +89,9 @@ impl Command {
             | Self::Ask(_)
             | Self::Search(_)
             | Self::Backup(_)
-            | Self::Doctor => false,
+            | Self::Doctor
+            | Self::Completions { .. }
+            | Self::Man { .. } => false,
         }
     }
 }
@@ -187,7 +201,9 @@ pub(crate) struct ProjectOptions {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum YesOrNo {
+    /// They do
     Yes,
+    /// They do not
     No,
 }
 
@@ -253,8 +269,10 @@ pub(crate) enum KeyCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct KeyCreate {
+    /// The id of the project that it is for
     #[arg(long)]
     pub(crate) project: String,
+    /// What it is for
     #[arg(long, value_enum)]
     pub(crate) kind: KindArg,
     /// What you call it, for `key list`
@@ -276,13 +294,17 @@ pub(crate) struct KeyCreate {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum KindArg {
+    /// Secret: jobs and analytics
     Admin,
+    /// Public: questions and search in the docs
     Assistant,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScopeArg {
+    /// Reads
     Read,
+    /// Writes: starts jobs, asks
     Write,
 }
 
@@ -390,4 +412,27 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 fn number<const FIRST: u16, const LAST: u16>(text: &str) -> Result<u16, String> {
     let number = text.parse().ok().filter(|number| (FIRST..=LAST).contains(number));
     number.ok_or_else(|| format!("write a whole number from {FIRST} to {LAST}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn each_command_option_and_value_has_a_sentence() {
+        let mut left = vec![Cli::command()];
+        while let Some(command) = left.pop() {
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+            for argument in command.get_arguments() {
+                let what = format!("{} {}", command.get_name(), argument.get_id());
+                assert!(argument.get_help().is_some(), "{what}");
+                let values = argument.get_possible_values();
+                let is_flag = values.iter().any(|value| matches!(value.get_name(), "true" | "bash"));
+                assert!(is_flag || values.iter().all(|value| value.get_help().is_some()), "{what}");
+            }
+            left.extend(command.get_subcommands().cloned());
+        }
+    }
 }

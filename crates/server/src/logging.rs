@@ -3,11 +3,12 @@
 
 use std::io::IsTerminal;
 
-use tracing::warn;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::layer;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
+
+use crate::failure::Failure;
 
 /// The kind of command that logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +21,10 @@ pub(crate) enum Logger {
 
 /// Starts logging. `DOCENT_LOG` is the filter (`info`, `docent_jobs=debug`); the default is `info` for a server and
 /// warnings for other commands.
-pub(crate) fn start(logger: Logger) {
+///
+/// # Errors
+/// The filter cannot be read, or names something that is neither a level nor a crate.
+pub(crate) fn start(logger: Logger) -> Result<(), Failure> {
     let is_terminal = std::io::stderr().is_terminal();
     let usual = match logger {
         Logger::Server => "info",
@@ -28,11 +32,7 @@ pub(crate) fn start(logger: Logger) {
         Logger::Run | Logger::Command => "warn",
     };
     let wanted = std::env::var("DOCENT_LOG").ok().filter(|wanted| !wanted.is_empty());
-    let parsed = wanted.as_deref().map(str::parse::<Targets>);
-    let filter = match &parsed {
-        Some(Ok(filter)) => filter.clone(),
-        Some(Err(_)) | None => usual.parse().expect("the filters above are valid"),
-    };
+    let filter = filter(wanted.as_deref().unwrap_or(usual))?;
     let colours = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let layer = layer().with_writer(std::io::stderr).with_ansi(colours);
     let layer = match is_terminal || logger != Logger::Server {
@@ -41,7 +41,35 @@ pub(crate) fn start(logger: Logger) {
     };
     // A second subscriber would be a bug, which a user could not fix.
     let _ = tracing_subscriber::registry().with(layer.with_filter(filter)).try_init();
-    if let Some(Err(error)) = parsed {
-        warn!("`DOCENT_LOG` was left aside: {error}");
+    Ok(())
+}
+
+/// Reads a filter. A word alone is a level; the parser would take a misspelled one for a crate and log nothing else.
+fn filter(text: &str) -> Result<Targets, Failure> {
+    const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+    let remedy =
+        "write one of off, error, warn, info, debug and trace, or levels by crate, as in warn,docent_jobs=debug";
+    let is_level = |word: &str| LEVELS.iter().any(|level| word.eq_ignore_ascii_case(level));
+    let words = text.split(',').map(str::trim).filter(|part| !part.is_empty() && !part.contains('='));
+    if let Some(odd) = words.into_iter().find(|word| !is_level(word) && !word.starts_with("docent")) {
+        let shown: String = odd.chars().take(40).collect();
+        return Err(Failure::usage(format!("DOCENT_LOG: `{shown}` is no level; {remedy}")));
+    }
+    text.parse().map_err(|error| Failure::usage(format!("DOCENT_LOG: {error}; {remedy}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_that_is_misspelled_is_refused() {
+        for good in ["info", "WARN,docent_jobs=debug", "docent_jobs", "off", "hyper=trace, info"] {
+            assert!(filter(good).is_ok(), "{good}");
+        }
+        for bad in ["inof", "warn,docent_jobs=loud", "debug,verbose"] {
+            let refused = filter(bad).expect_err(bad).to_string();
+            assert!(refused.starts_with("DOCENT_LOG: ") && refused.contains("docent_jobs=debug"), "{refused}");
+        }
     }
 }

@@ -22,7 +22,9 @@ use serde_json::json;
 use tracing::info;
 
 use crate::cli::{Cli, Command};
-use crate::commands::{ask, backup, demo, doctor, health, index, keys, operators, projects, restore, run, search};
+use crate::commands::{
+    ask, backup, demo, doctor, health, index, keys, manual, operators, projects, restore, run, search,
+};
 use crate::config::{Config, Overrides, StoreConfig};
 use crate::failure::Failure;
 use crate::logging::Logger;
@@ -40,11 +42,23 @@ const LAST_PUSH: Duration = Duration::from_secs(10);
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    logging::start(match cli.command {
+    // These need no configuration, so that a broken one does not stop an installation.
+    let printed = match &cli.command {
+        Command::Completions { shell } => Some(manual::completions(*shell)),
+        Command::Man { folder } => Some(manual::man(folder.as_deref())),
+        _ => None,
+    };
+    if let Some(printed) = printed {
+        return printed.map_or_else(|failure| failed(&failure), |()| ExitCode::SUCCESS);
+    }
+    let started = logging::start(match cli.command {
         Command::Serve(_) => Logger::Server,
         Command::Run(_) => Logger::Run,
         _ => Logger::Command,
     });
+    if let Err(failure) = started {
+        return failed(&failure);
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return failed(&Failure::new("cannot start the runtime", error)),
@@ -125,5 +139,7 @@ async fn carry_out(command: &Command, cli: &Cli, config: Config, json: bool) -> 
         Command::Backup(args) => backup::run(args, &config, json).await,
         Command::Restore(args) => restore::run(args, &config, json).await,
         Command::Doctor => doctor::run(config, None, json).await,
+        // Printed before the configuration is read.
+        Command::Completions { .. } | Command::Man { .. } => Ok(()),
     }
 }

@@ -29,6 +29,9 @@ pub(crate) async fn run(app: &App, command: &KeyCommand, json: bool) -> Result<(
         KeyCommand::List { project } => {
             let project = project.as_deref().map(ProjectId::parse).transpose();
             let project = project.map_err(|error| Failure::usage(format!("--project: {error}")))?;
+            if let Some(project) = &project {
+                app.known_project(project.as_str()).await?;
+            }
             list(&app.keys().keys(project.as_ref()).await?, json)?;
         }
         KeyCommand::Revoke { id } => {

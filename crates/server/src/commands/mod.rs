@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod health;
 pub(crate) mod index;
 pub(crate) mod keys;
+pub(crate) mod manual;
 pub(crate) mod operators;
 pub(crate) mod projects;
 pub(crate) mod quantity;

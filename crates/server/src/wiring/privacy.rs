@@ -51,6 +51,11 @@ pub(crate) fn secure(folder: &Path) -> Result<Vec<ReadableByOthers>, Failure> {
     Ok(std::iter::once(folder.to_owned()).chain(parts).filter_map(closed).collect())
 }
 
+/// Makes a folder that other users cannot read, unless there is one.
+pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
+    private_folder().create(folder)
+}
+
 fn private_folder() -> std::fs::DirBuilder {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);

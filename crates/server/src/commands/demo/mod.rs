@@ -18,6 +18,7 @@ use crate::config::{Config, StoreConfig};
 use crate::failure::Failure;
 use crate::serve::{self, RunningServer, shutdown_signal};
 use crate::wiring::app::{App, join_url};
+use crate::wiring::privacy;
 
 const PROJECT: &str = "larkspur";
 const INSTRUCTION: &str = "Replace \"dead-letter queue\" with \"holding queue\"";
@@ -33,6 +34,8 @@ pub(crate) async fn run(args: &DemoArgs, mut config: Config, keep: bool) -> Resu
     }
     // Nothing of the tour is for a database that others use.
     (config.listen, config.store) = (args.listen, StoreConfig::Sqlite);
+    let made = privacy::make_private(&config.data);
+    made.map_err(|error| Failure::new(format!("cannot make the folder {}", config.data.display()), error))?;
     let repository = config.data.join("larkspur.git");
     let pages = sample::repository(&repository)?;
     let running = serve::start(config).await?;
@@ -54,7 +57,10 @@ pub(crate) async fn run(args: &DemoArgs, mut config: Config, keep: bool) -> Resu
 }
 
 fn temporary_folder() -> Result<tempfile::TempDir, Failure> {
-    tempfile::Builder::new()
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder
         .prefix("docent-demo-")
         .tempdir()
         .map_err(|error| Failure::new("could not make a temporary folder for the demo", error))

@@ -11,6 +11,8 @@ mod sizes;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anstyle::{AnsiColor, Style};
+use docent_types::printable;
 use futures::future::join_all;
 use serde_json::json;
 
@@ -20,6 +22,10 @@ use crate::data_folder::Missing;
 use crate::failure::Failure;
 use crate::output;
 use crate::wiring::app::App;
+
+const GOOD: Style = AnsiColor::Green.on_default();
+const NOTE: Style = AnsiColor::Yellow.on_default();
+const BAD: Style = AnsiColor::Red.on_default().bold();
 
 /// Timeout of a check of another service.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -131,14 +137,24 @@ fn report(findings: &[(&str, Finding)], sizes: Option<&DiskUsage>, json: bool) -
         output::json(&json!({ "ok": bad == 0, "findings": shown, "sizes": sizes.map(DiskUsage::shown) }))?;
     } else {
         for (name, finding) in findings {
-            output::line(match finding {
-                Finding::Good(what) => format!("  ok    {name:<14} {what}"),
-                Finding::Note(what) => format!("  note  {name:<14} {what}"),
-                Finding::Bad { what, fix } => format!("  FIX   {name:<14} {what}\n{:<23}→ {fix}", ""),
-            })?;
+            output::coloured(line(name, finding))?;
         }
     }
     if bad == 0 { Ok(()) } else { Err(Failure::plain(format!("{bad} of {} checks need attention", findings.len()))) }
+}
+
+/// A finding as a line, its state in colour. The remedy stands below it.
+fn line(name: &str, finding: &Finding) -> String {
+    let (style, word, what) = match finding {
+        Finding::Good(what) => (GOOD, "ok", what),
+        Finding::Note(what) => (NOTE, "note", what),
+        Finding::Bad { what, .. } => (BAD, "FIX", what),
+    };
+    let line = format!("  {style}{word:<4}{style:#}  {name:<14} {}", printable(what));
+    match finding {
+        Finding::Bad { fix, .. } => format!("{line}\n{:<23}→ {}", "", printable(fix)),
+        Finding::Good(_) | Finding::Note(_) => line,
+    }
 }
 
 fn shown(name: &str, finding: &Finding) -> serde_json::Value {
