@@ -73,29 +73,47 @@ async fn a_commit_that_was_refused_does_not_take_place_when_it_arrives_later() {
     assert_eq!(written.quota_status.expect("counted").remaining, 99);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs a PostgreSQL server"]
-async fn whatever_is_cut_what_is_acknowledged_is_there_and_what_is_refused_is_not() {
-    let database = Database::new().await;
-    let (proxy, store, other) = through_a_proxy(&database).await;
+/// Creates jobs at once while they are disturbed ten times: what is acknowledged is there, and what is refused is not.
+async fn create_disturbed(store: &Arc<PostgresStore>, other: &PostgresStore, disturb: impl AsyncFn()) {
     let tries: Vec<_> = (1..=60)
         .map(|n| {
-            let store = Arc::clone(&store);
+            let store = Arc::clone(store);
             tokio::spawn(async move { create(&store, n).await.is_ok() })
         })
         .collect();
     for _ in 0..10 {
         tokio::time::sleep(Duration::from_millis(10)).await;
-        proxy.cut();
+        disturb().await;
     }
     let mut count = 0;
     for (n, attempt) in (1..).zip(tries) {
         let is_acknowledged = attempt.await.expect("no panic");
-        assert_eq!(find(&other, n).await.is_some(), is_acknowledged, "job {n}");
+        assert_eq!(find(other, n).await.is_some(), is_acknowledged, "job {n}");
         count += u32::from(is_acknowledged);
     }
-    let last = create(&store, 100).await.expect("it heals by itself");
+    let last = create(store, 100).await.expect("it heals by itself");
     assert_eq!(last.quota_status.expect("counted").remaining, 99 - count);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a PostgreSQL server"]
+async fn whatever_is_cut_what_is_acknowledged_is_there_and_what_is_refused_is_not() {
+    let database = Database::new().await;
+    let (proxy, store, other) = through_a_proxy(&database).await;
+    create_disturbed(&store, &other, async || proxy.cut()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a PostgreSQL server"]
+async fn when_the_database_ends_all_sessions_what_is_acknowledged_is_there_and_what_is_refused_is_not() {
+    let database = Database::new().await;
+    let (store, other, client) = (database.node().await, database.node().await, database.client().await);
+    let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+               WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    let end_sessions = async || {
+        client.query_one(end, &[]).await.expect("the sessions are ended");
+    };
+    create_disturbed(&store, &other, end_sessions).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
