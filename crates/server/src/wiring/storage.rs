@@ -93,7 +93,7 @@ pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Failure> {
 }
 
 async fn open_postgres(config: &PostgresConfig) -> Result<PostgresStore, Failure> {
-    Ok(PostgresStore::connect(&*config.url()?, config.connections).await?)
+    Ok(PostgresStore::connect(&config.url()?, config.connections).await?)
 }
 
 /// Opens the database in a data folder.
