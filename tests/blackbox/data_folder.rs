@@ -19,6 +19,7 @@ const COMMANDS: &[(&[&str], bool)] = &[
     (&["ask", "acme", "Why?"], false),
     (&["search", "acme", "parcel"], false),
     (&["backup", "new.db"], false),
+    (&["health"], false),
     (&["doctor"], false),
     (&["restore", "{backup}"], true),
     (&["project", "add", "acme", "--repo", "{repository}"], true),

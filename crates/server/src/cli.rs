@@ -80,8 +80,8 @@ impl Command {
     /// Whether the command makes a data folder where there is none; the others say that there is none.
     pub(crate) const fn makes_data_folder(&self) -> bool {
         match self {
-            // `demo` and `run` work in a temporary one, and `health` in none.
-            Self::Demo(_) | Self::Health(_) | Self::Serve(_) | Self::Run(_) | Self::Restore(_) => true,
+            // `demo` and `run` work in a temporary one.
+            Self::Demo(_) | Self::Serve(_) | Self::Run(_) | Self::Restore(_) => true,
             Self::Project(command) => matches!(command, ProjectCommand::Add(_)),
             Self::Key(_)
             | Self::Operator(_)
@@ -89,6 +89,7 @@ impl Command {
             | Self::Ask(_)
             | Self::Search(_)
             | Self::Backup(_)
+            | Self::Health(_)
             | Self::Doctor
             | Self::Completions { .. }
             | Self::Man { .. } => false,
