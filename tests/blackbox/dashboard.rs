@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use docent_tests::model_server::brain::read_edit_finish;
 use docent_tests::model_server::{Reply, Wire};
 use docent_tests::person::PASSWORD;
 use docent_tests::site::{PAGES, PROJECT};
@@ -507,6 +508,55 @@ fn people_sign_in_at_an_identity_provider_in_a_browser() {
     command.arg(chromium).arg(given.to_string());
     let status = command.status().expect("node starts");
     assert!(status.success(), "the sign-in found fault: {status}");
+}
+
+/// Needs what [`people_work_with_the_dashboard_in_a_browser`] needs.
+#[test]
+#[ignore = "needs Chromium and the packages of tests/dashboard: cargo xtask test --only dashboard"]
+fn people_spend_their_first_hour_in_a_browser() {
+    let chromium = std::env::var_os("DOCENT_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
+    let model = ModelServer::start();
+    model.replies_with(|asked| match asked.said().iter().any(|text| text.contains("impossible")) {
+        true => Reply::fails(400),
+        false => read_edit_finish(asked),
+    });
+    let environment = model.configures(Wire::OpenAi);
+    let environment: Vec<(&str, &str)> =
+        environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let installation = Installation::new();
+    let mut pages: Vec<(String, String)> =
+        PAGES.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+    pages.extend((0..PLENTY).map(|n| (format!("many/{n}.md"), format!("# Page {n}\n\nIt has number {n}.\n"))));
+    let repository = installation.repository("docs", &pages);
+    let private = installation.root().join("private");
+    std::fs::create_dir(&private).expect("make a folder");
+    let server = installation.serve_with(&environment);
+    let address = server.address();
+    let link = installation.must(&["operator", "link"]).stdout;
+    let path = link.trim().split_once("/dashboard/").map(|(_, rest)| format!("/dashboard/{rest}")).expect("a link");
+    let mut command = third_party::node("dashboard", "first_hour.mjs");
+    let given = json!({
+        "server": server.url(), "link": path, "repository": repository.path(), "private": private, "name": "olive",
+        "password": PASSWORD,
+    });
+    command.arg(chromium).arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("first-hour")).arg(given.to_string());
+    let mut browser = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("node starts");
+    let mut said = BufReader::new(browser.stdout.take().expect("a pipe")).lines();
+    let mut stdin = browser.stdin.take().expect("a pipe");
+    let mut hears = |word: &str| {
+        let heard = said.next().and_then(Result::ok).unwrap_or_default();
+        assert_eq!(heard, word, "what node says");
+    };
+    hears("down");
+    server.kill();
+    writeln!(stdin, "down").expect("node reads");
+    hears("up");
+    let server = installation.serve_on(address, &environment);
+    writeln!(stdin, "up").expect("node reads");
+    hears("the first hour holds");
+    let status = browser.wait().expect("node ends");
+    drop(server);
+    assert!(status.success(), "the first hour found fault: {status}");
 }
 
 /// Needs what [`people_work_with_the_dashboard_in_a_browser`] needs.

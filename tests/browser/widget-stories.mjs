@@ -2,6 +2,7 @@
 // `expect(what, truth, detail)`. The model's replies are in tests/blackbox/sdk.rs.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { hostileTexts } from './hostile_texts.mjs';
 
 const QUESTION = 'How often is a webhook delivery retried?';
 const FOLLOW_UP = 'And what happens after that?';
@@ -140,17 +141,6 @@ export async function aHostThatStylesEverythingBadlyChangesNothing({ visit, expe
   await good.keyboard.press('Escape');
   const hit = await good.evaluate(() => document.elementFromPoint(innerWidth / 2, innerHeight / 2).tagName);
   expect('clicks beside it reach the page', hit !== 'DOCENT-CHAT', hit);
-}
-
-/** 500 texts that want to run or load something. */
-function hostileTexts() {
-  const urls = ['javascript:alert(1)', 'JaVaScRiPt:alert(1)', 'java\tscript:alert(1)', '&#106;avascript:alert(1)', 'javascript&colon;alert(1)', 'data:text/html,<script>alert(1)</script>', 'vbscript:x', '//evil.test/x', '\\\\evil.test\\x',
-    'https://evil.test/x', 'http://evil.test/?q=secret', 'file:///etc/passwd', 'blob:https://evil.test/x', 'ftp://evil.test', 'mailto:x@evil.test', '/\\evil.test', 'https:evil.test', '%6aavascript:alert(1)', ' javascript:alert(1)', '/guides/../../..//evil.test'];
-  const frames = [url => `[a](${url})`, url => `![a](${url})`, url => `<${url}>`, url => `[a]: ${url}\n\n[a]`, url => `<a href="${url}">a</a>`, url => `<img src="${url}" onerror="alert(1)">`, url => `[![a](${url})](${url})`, url => `| a |\n|---|\n| [b](${url}) |`,
-    url => `- [a](<${url}>)`, url => `> ![a](${url} "t")`, url => `# [a](${url} 'x')`, url => `**[a](${url})** _![b](${url})_`, url => `<iframe src="${url}"></iframe>`, url => `<svg><a xlink:href="${url}"><text>a</text></a></svg>`, url => `<form action="${url}"><button>a</button></form>`,
-    url => `<script src="${url}"></script>`, url => `<style>@import "${url}"</style>`, url => `<link rel=stylesheet href="${url}">`, url => `<object data="${url}"></object><embed src="${url}">`, url => `<meta http-equiv=refresh content="0;url=${url}">`, url => `<base href="${url}">`,
-    url => `\`[a](${url})\` ${url}`, url => `<div style="background:url(${url})">a</div>`, url => `a](${url}) [b`, url => `1. <video poster="${url}" src="${url}"></video>`];
-  return frames.flatMap(frame => urls.map(frame));
 }
 
 export async function nothingOfAHostileAnswerRunsOrIsLoaded({ visit, expect, stage, hosts, assistant, picture }) {

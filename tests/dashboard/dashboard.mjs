@@ -15,6 +15,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
+import { hostileTexts } from '../browser/hostile_texts.mjs';
 
 const [executablePath, folder, given] = process.argv.slice(2);
 if (!given) {
@@ -151,13 +152,21 @@ await page.goto(`${server}/dashboard/acme/playground`);
 await page.locator('#q').fill(HOSTILE);
 await page.getByRole('button', { name: 'Ask' }).click();
 await page.getByText('end:').waitFor({ timeout: 60_000 });
+const readerAsks = async (domain, key, text) => {
+  const answer = await fetch(`${server}/discovery/v2/assistant/${domain}/message`, {
+    method: 'POST', headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ fp: 'reader', messages: [{ role: 'user', parts: [{ type: 'text', text }] }] }),
+  });
+  expect('readers are answered', answer.ok, await answer.text());
+};
+for (const question of [HOSTILE, 'How often is a webhook delivery retried?']) await readerAsks('acme', keys.assistant, question);
 // A question is stored a moment after its answer has ended.
 for (let looks = 0; looks < 50; looks += 1) {
   await page.goto(`${server}/dashboard/acme/analytics`);
   if ((await page.locator('.tiles b').first().textContent()) === '3') break;
 }
 const counted = await page.locator('.tiles b').first().textContent();
-expect('both questions are counted, and that of the snippet', counted === '3', counted);
+expect('what readers asked is counted, and that of the snippet, and not what was asked in the playground', counted === '3', counted);
 // Each number links to its rows, and each table can be downloaded.
 const numbers = await page.evaluate(async () => {
   const linked = (cell) => cell.textContent.trim() === '0' || cell.querySelector('a') !== null;
@@ -316,6 +325,44 @@ git('pull', '--quiet');
 const squashed = git('log', '-1', '--format=%an|%P|%b');
 expect('one commit of the operator', /^ada@example\.com\|[0-9a-f]{40}\|/.test(squashed) && squashed.includes('Co-authored-by: Docent'), squashed);
 
+// ---- Five hundred texts that would like to run or load something, as comments -----------------------------------------------
+const texts = hostileTexts();
+expect('there are 500', texts.length === 500, texts.length);
+const refused = await page.evaluate(async ({ texts, each }) => {
+  const token = document.querySelector('#comment-form [name=token]').value;
+  let refused = 0;
+  for (let at = 0; at < texts.length; at += each) {
+    const body = new URLSearchParams({ token, comment: texts.slice(at, at + each).join('\n\n') });
+    const answer = await fetch(`${location.pathname}/comment`, { method: 'POST', body, redirect: 'manual' });
+    if (answer.type !== 'opaqueredirect') refused += 1;
+  }
+  return refused;
+}, { texts, each: 5 });
+expect('each is taken', refused === 0, refused);
+const requested = [];
+page.on('request', (request) => requested.push(new URL(request.url())));
+await page.reload();
+const rendered = await page.evaluate(() => {
+  const allowed = new Set('P H3 H4 H5 H6 UL OL LI TABLE THEAD TBODY TR TH TD BLOCKQUOTE HR BR STRONG EM CODE PRE A BDI DIV SPAN BUTTON'.split(' '));
+  const comments = [...document.querySelectorAll('.comment > .words')];
+  const nodes = comments.flatMap((words) => [...words.querySelectorAll('*')]);
+  const links = nodes.filter((node) => node.tagName === 'A').map((link) => new URL(link.href));
+  return {
+    comments: comments.length,
+    text: comments.reduce((sum, words) => sum + words.textContent.length, 0),
+    links: links.length,
+    elements: nodes.filter((node) => !allowed.has(node.tagName)).map((node) => node.tagName),
+    handlers: nodes.flatMap((node) => node.getAttributeNames().filter((name) => name.startsWith('on') || name === 'style' || name === 'src')),
+    schemes: links.map((link) => link.protocol).filter((protocol) => !['http:', 'https:', 'mailto:'].includes(protocol)),
+    here: links.filter((link) => link.origin === location.origin && !/^\/dashboard\/acme\/docs\?page=/.test(link.pathname + link.search)).map((link) => link.href),
+  };
+});
+expect('all are shown', rendered.comments === 100 && rendered.text > 5_000 && rendered.links > 20, JSON.stringify(rendered));
+const odd = [...rendered.elements, ...rendered.handlers, ...rendered.schemes, ...rendered.here];
+expect('only elements and links of ours', odd.length === 0, JSON.stringify(rendered));
+expect('nothing ran', (await page.title()) !== 'owned');
+expect('nothing was loaded from elsewhere', requested.every((url) => url.origin === server), requested.map((url) => url.href).join(' '));
+
 // ---- The snippet for pages of the docs, on a site of another origin: pasted, and under a strict policy ---------------------
 await page.goto(`${server}/dashboard/acme/widget?key=${keys.assistant}&title=Acme+answers`);
 await page.locator('docent-chat .panel', { hasText: 'Acme answers' }).waitFor();
@@ -365,7 +412,7 @@ await page.goto(`${server}/dashboard/hostile/jobs/new`);
 await page.locator('#prompt').fill('Replace "widget" with "gadget"');
 await page.getByRole('button', { name: 'Start' }).click();
 await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/);
-await page.locator('#job-head .badge.done').waitFor({ timeout: 60_000 });
+await page.locator('#job-head .badge.done').waitFor({ timeout: 240_000 });
 const evilJob = new URL(page.url()).pathname;
 await page.locator('#job-foot a').first().click();
 await page.waitForURL(/\/pulls\/[0-9a-f-]{36}$/);
@@ -376,6 +423,10 @@ await page.getByRole('button', { name: 'Ask' }).click();
 await page.getByText('end:').waitFor({ timeout: 60_000 });
 expect('nothing of the repository ran in the playground', (await page.title()) !== 'owned');
 expect('no foreign element is in the playground', (await page.locator('main img, main script:not([src="/widget.js"]), main iframe').count()) === 0);
+
+await page.goto(`${server}/dashboard/hostile/keys`);
+await page.getByRole('button', { name: 'Make the key' }).click();
+await readerAsks('hostile', (await page.locator('#key').textContent()).trim(), `What is evil about the widget? ${HOSTILE}`);
 
 // ---- Every page: accessible, whole, quick and small ------------------------------------------------------------------------
 await page.goto(`${server}/dashboard/-/operators`);

@@ -33,13 +33,14 @@ for (const page of [list, journal]) await page.evaluate(() => { window.before = 
 console.log('watching');
 
 const { entries, jobs } = JSON.parse(await new Promise((line) => createInterface(process.stdin).once('line', line)));
-await journal.locator(`#e${entries}`).waitFor({ timeout: 60_000 });
-await journal.locator('#job-head .state.completed').waitFor({ timeout: 60_000 });
+// Its rows are folded.
+await journal.locator(`#e${entries}`).waitFor({ state: 'attached', timeout: 60_000 });
+await journal.locator('#job-head .badge.done').waitFor({ timeout: 60_000 });
 const rows = await journal.locator('article.event').evaluateAll((rows) => rows.map((row) => Number(row.id.slice(1))));
 // Playwright reports every page as visible; the list is brought to the front anyway.
 await list.bringToFront();
 await list.waitForFunction((count) => document.querySelectorAll('main tbody tr').length >= count, jobs, { timeout: 60_000 });
-await list.waitForFunction(() => !document.querySelector('main tbody .state.active'), undefined, { timeout: 60_000 });
+await list.waitForFunction(() => !document.querySelector('main tbody .badge.running'), undefined, { timeout: 60_000 });
 const listed = await list.locator('main tbody a[href*="/jobs/"]').evaluateAll((links) => links.map((link) => link.pathname));
 
 const unmet = [];

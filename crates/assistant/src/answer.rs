@@ -21,6 +21,7 @@ use crate::bounds;
 use crate::dialogue::{self, Dialogue};
 use crate::export::{Export, ExportQuery, QuestionFilter, QuestionOutcome};
 use crate::gaps::{Gap, MOST_GROUPED, gaps};
+use crate::memory::MemoryThreads;
 use crate::question_writes::QuestionWrites;
 use crate::reply::{self, Answerer};
 use crate::retrieval::Retrieval;
@@ -117,6 +118,14 @@ impl Assistant {
             clock: Arc::clone(&self.clock),
             ids: Arc::clone(&self.ids),
         }
+    }
+
+    /// The same assistant for questions that are no reader's: they are kept nowhere and counted nowhere, but for what they cost.
+    #[must_use]
+    pub fn unrecorded(&self) -> Self {
+        let threads: Arc<dyn Threads> = Arc::new(MemoryThreads::default());
+        let writes = QuestionWrites::new(Arc::clone(&threads));
+        Self { threads, writes, ..self.on(Arc::clone(&self.model), self.price) }
     }
 
     /// The settings of a docs site.

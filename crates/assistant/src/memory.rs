@@ -1,4 +1,4 @@
-//! In-memory stores, for tests.
+//! In-memory stores, for tests and for questions that are not kept.
 
 use std::collections::{BTreeMap, HashMap};
 

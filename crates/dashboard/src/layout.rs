@@ -135,7 +135,7 @@ impl Page<'_> {
     }
 
     fn bar(&self) -> Markup {
-        let Frame { active_jobs, sought, .. } = self.frame;
+        let sought = &self.frame.sought;
         html! {
             header.bar {
                 button.menu-button type="button" popovertarget="menu" aria-label="Menu" { (Icon::Menu) }
@@ -147,10 +147,7 @@ impl Page<'_> {
                     kbd aria-hidden="true" { "/" }
                     div.panel #found-anywhere popover="manual" {}
                 }
-                a.now.busy[*active_jobs > 0] href="/dashboard/-/jobs?status=active" {
-                    @if *active_jobs == 0 { (Icon::Done) "Nothing runs" }
-                    @else { (Icon::Running) (grouped(*active_jobs)) span.unit { @if *active_jobs == 1 { "job runs" } @else { "jobs run" } } }
-                }
+                (now(self.frame))
                 button.tool type="button" popovertarget="account" aria-label=(format_args!("Account of {}", self.signed_in.operator.name)) {
                     (Icon::Account) bdi.name { (self.signed_in.operator.name) }
                 }
@@ -211,6 +208,16 @@ impl Page<'_> {
             @else { (group("Set-up", &base, section, &[WIDGET])) }
             hr;
             ul { li { a href="/dashboard" { (Icon::Server) "Server" } } }
+        }
+    }
+}
+
+/// How many jobs run. A live page puts it in the place of what the bar has.
+pub(crate) fn now(Frame { active_jobs, .. }: &Frame) -> Markup {
+    html! {
+        a.now.busy[*active_jobs > 0] #now data-part href="/dashboard/-/jobs?status=active" {
+            @if *active_jobs == 0 { (Icon::Done) "Nothing runs" }
+            @else { (Icon::Running) (grouped(*active_jobs)) span.unit { @if *active_jobs == 1 { "job runs" } @else { "jobs run" } } }
         }
     }
 }

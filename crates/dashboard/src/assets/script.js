@@ -174,8 +174,10 @@ if (live && navigator.locks && window.BroadcastChannel) {
             if (rows.dataset.more) again = true;
           }
         } else {
-          const next = (await markupOf(await fetch(location.href)))?.querySelector("[data-live]");
+          const whole = await markupOf(await fetch(location.href));
+          const next = whole?.querySelector("[data-live]");
           if (!next) break;
+          replacePart(whole.getElementById("now"));
           const focus = live.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
           await new Promise(requestAnimationFrame);
           live.replaceChildren(...next.childNodes);
@@ -210,7 +212,9 @@ if (live && navigator.locks && window.BroadcastChannel) {
       topics = next;
       source = new EventSource(`/dashboard/-/live?topic=${topics}`);
       const tell = (event) => { channel.postMessage(event); hear(event); };
+      // An end and a beginning are told, too: a tab then fetches, and learns what happened.
       source.onopen = () => tell({ topic: "*" });
+      source.onerror = source.onopen;
       source.onmessage = (message) => tell(JSON.parse(message.data));
     };
     open();

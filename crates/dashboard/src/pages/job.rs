@@ -15,7 +15,7 @@ use maud::{Markup, html};
 
 use crate::dashboard::{AuthorizedRequest, busy, page};
 use crate::icon::Icon;
-use crate::layout::{Section, View, token};
+use crate::layout::{Section, View, now, token};
 use crate::pages::jobs::{instruction, local_pull, prompt, pull_link, state};
 use crate::pages::journal::{self, BATCH, JournalFilter, JournalPage};
 use crate::pages::pulls::{self, branch};
@@ -105,7 +105,7 @@ async fn page_of(
         (changed(&view))
         (foot(&view).await)
         details #journal open[!is_live] {
-            summary { "Journal, " (counted(rows.last, "entry")) }
+            summary { "Journal" }
             form.row method="get" {
                 div { label for="text" { "Contains" } input #text name="text" value=(filter.text()); }
                 div {
@@ -156,6 +156,7 @@ pub(crate) async fn events(
     let rows = journal::new(request, project, id, after).await?;
     let view = JobView::of(request, project, &job).await?;
     let html = html! {
+        (now(request.frame))
         (head(&view).await?)
         (changed(&view))
         (foot(&view).await)

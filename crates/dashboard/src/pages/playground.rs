@@ -346,7 +346,7 @@ pub(crate) async fn answered(request: &AuthorizedRequest<'_>, project: &Project)
         return Ok(request.page("Playground", Section::Playground, Some(project), &body));
     };
     let began = Instant::now();
-    let answer = fields.assistant(request)?.answer(fields.ask(project, Arc::clone(&docs))).await?;
+    let answer = fields.assistant(request)?.unrecorded().answer(fields.ask(project, Arc::clone(&docs))).await?;
     let mut parts = Box::pin(reply_parts(answer.events, project.clone(), Arc::clone(&docs), fields));
     let (mut text, mut searches, mut sources, mut problems) = (String::new(), Vec::new(), Vec::new(), Vec::new());
     let mut first_word: Option<Duration> = None;
@@ -388,7 +388,7 @@ pub(crate) async fn stream(request: &AuthorizedRequest<'_>, project: &Project) -
         Err(error) => return Ok(respond::json(error.status(), &json!({ "error": error.to_string() }))),
     };
     let snippets = json!({ "snippets": snippets(request, project, &fields).into_string() });
-    let answer = fields.assistant(request)?.answer(fields.ask(project, Arc::clone(&docs))).await?;
+    let answer = fields.assistant(request)?.unrecorded().answer(fields.ask(project, Arc::clone(&docs))).await?;
     let lines = ReplyLines { project: project.clone(), docs: Arc::clone(&docs), text: String::new() };
     let parts = reply_parts(answer.events, project.clone(), docs, fields).map(Some).chain(stream::once(async { None }));
     let lines = parts.scan(lines, |lines, part| {

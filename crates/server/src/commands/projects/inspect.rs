@@ -23,7 +23,7 @@ pub(crate) async fn inspect(
     mut project: Project,
     branch: Option<&str>,
 ) -> Result<InspectedProject, Failure> {
-    let mirror = app.repositories.fetch(&project).await?;
+    let mirror = app.repositories.fetch(&project).await.map_err(|error| Failure::from(error).of("--repo"))?;
     if branch.is_none() {
         project.branch = mirror.default_branch().ok_or_else(|| {
             let sentence =
@@ -31,7 +31,7 @@ pub(crate) async fn inspect(
             Failure::plain(sentence).of("--ref")
         })?;
     }
-    let docs = Docs::at_tip(&mirror, &project)?;
+    let docs = Docs::at_tip(&mirror, &project).map_err(|error| Failure::from(error).of("--ref"))?;
     let docs = overview(app, docs).await?;
     match docs.pages {
         0 => {
