@@ -120,6 +120,8 @@ await page.locator('#job-head .badge.done').waitFor({ timeout: 60_000 });
 await page.locator('article.event').first().waitFor({ state: 'attached' });
 await page.locator('#job-changes details.diff').first().waitFor();
 const job = new URL(page.url()).pathname;
+const named = await page.locator('#job-head .words a').evaluateAll((links) => links.map((link) => link.textContent));
+expect('files that the agent names are links to their pages', named.includes('quickstart.mdx'), named);
 const events = await page.locator('article.event').evaluateAll((events) => events.map((event) => Number(event.id.slice(1))));
 expect('events are there once, newest first', events.every((seq, at) => at === 0 || seq < events[at - 1]), events);
 await picture('job');

@@ -61,21 +61,40 @@ pub(crate) fn docs_page(domain: &Domain, path: &str) -> String {
 /// The name of a file, relative to the repository or to the docs root; a link if it is a page.
 pub(crate) fn file_name(file: &str, place: Place<'_>) -> Markup {
     let code = html! { code { bdi { (printable(file)) } } };
-    let below = file.strip_prefix(place.docs_root).and_then(|rest| rest.strip_prefix('/'));
-    let path = |docs: &'_ Snapshot| {
-        let found = below.and_then(|below| docs.path_of_file(below)).or_else(|| docs.path_of_file(file));
-        found.map(str::to_owned)
-    };
-    match place.docs.and_then(path) {
+    match page_of(file, place) {
         Some(path) => html! { a href=(docs_page(place.domain, &path)) { (code) } },
         None => code,
     }
 }
 
+/// The path of the page that is made from a file.
+fn page_of(file: &str, place: Place<'_>) -> Option<String> {
+    let docs = place.docs.filter(|_| file.contains('.'))?;
+    let below = file.strip_prefix(place.docs_root).and_then(|rest| rest.strip_prefix('/'));
+    let found = below.and_then(|below| docs.path_of_file(below)).or_else(|| docs.path_of_file(file));
+    found.map(str::to_owned)
+}
+
 fn nodes(nodes: &[Node], place: Place<'_>) -> Markup {
     html! {
         @for node in nodes {
-            @match node { Node::Text(text) => (printable(text)), Node::Element(inner) => (element(inner, place)) }
+            @match node { Node::Text(text) => (plain(text, place)), Node::Element(inner) => (element(inner, place)) }
+        }
+    }
+}
+
+/// Text; names of files that are pages of the docs are links.
+fn plain(text: &str, place: Place<'_>) -> Markup {
+    if place.docs.is_none() || !text.contains('.') {
+        return html! { (printable(text)) };
+    }
+    html! {
+        @for word in text.split_inclusive(char::is_whitespace) {
+            @let name = word.trim_end().trim_end_matches([':', ',', '.', ';', ')']);
+            @match page_of(name, place) {
+                Some(path) => { a href=(docs_page(place.domain, &path)) { (printable(name)) } (printable(&word[name.len()..])) },
+                None => (printable(word)),
+            }
         }
     }
 }
@@ -105,7 +124,8 @@ fn element(element: &Element, place: Place<'_>) -> Markup {
             ElementKind::Strong => strong { (inner()) },
             ElementKind::Emphasis => em { (inner()) },
             ElementKind::Code => (code(element, place)),
-            ElementKind::Link { href } => (link(href, &inner(), place)),
+            // No link stands in another.
+            ElementKind::Link { href } => (link(href, &nodes(&element.children, Place { docs: None, ..place }), place)),
             ElementKind::Image { alt, .. } => span.soft { "[" @if alt.is_empty() { "picture" } @else { (printable(alt)) } "]" },
             ElementKind::Break => br;,
         }

@@ -102,7 +102,7 @@ pub struct PullComment {
     pub at: Timestamp,
     /// The operator's name.
     pub author: String,
-    /// Text, not Markdown.
+    /// Markdown.
     pub text: String,
 }
 

@@ -39,6 +39,17 @@ async fn rate(fixture: &TestAssistant, thread: ThreadId, message: &str, comment:
     })
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_question_that_is_no_readers_is_answered_and_kept_nowhere() {
+    let fixture = TestAssistant::builtin();
+    let reply = fixture.assistant.unrecorded().answer(fixture.question(QUESTION)).await.expect("a reply begins");
+    let events: Vec<StreamEvent> = reply.events.collect().await;
+    assert!(events.iter().any(|event| matches!(event, StreamEvent::TextDelta { .. })), "{events:?}");
+    assert!(fixture.asked().await.is_empty());
+    fixture.ask(QUESTION).await;
+    assert_eq!(fixture.asked().await.len(), 1, "a reader's is");
+}
+
 #[tokio::test]
 async fn an_answer_is_rated_by_the_ids_of_its_stream() {
     let fixture = TestAssistant::new();
