@@ -82,7 +82,7 @@ pub(crate) async fn analytics(request: &AuthorizedRequest<'_>, project: &Project
         (period.form())
         p.soft { "How well do the docs answer readers?" }
         ul.tiles {
-            @for (name, count, which) in kinds(summary.counts) { li { b class=[class_of(name)] { (grouped(count)) } a href=(format_args!("{list}{which}")) { (name) } } }
+            @for (name, count, which) in kinds(summary.counts) { li { b class=[class_of(name).filter(|_| count > 0)] { (grouped(count)) } a href=(format_args!("{list}{which}")) { (name) } } }
             @if let Some(share) = share(summary.counts.answered, summary.counts.questions) { li { b { (share) } span { "of the questions got an answer" } } }
         }
         @if let Some((spent, limit)) = spent { (spent_today(spent, limit, &request.parts().prices.currency)) }
