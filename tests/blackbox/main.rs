@@ -1,6 +1,7 @@
 //! Black-box tests of the built server: its promises, told as stories, by clients that do not know its implementation.
 
 mod addresses;
+mod agents;
 mod analytics;
 mod ask;
 mod assistant;

@@ -54,6 +54,8 @@ pub(crate) enum Suite {
     Dashboard,
     /// Only by name: recorded streams of other servers compared with ours; $DOCENT_GOLDEN is their folder
     Golden,
+    /// Only by name: questions of agents on docs of others, by tools and by files; $DOCENT_REPOSITORIES is a folder of clones
+    Agents,
     /// The built server against third-party model servers, and 500 jobs at once
     Models,
     /// The built server against a GitHub emulator and GitHub's description of its API
@@ -87,6 +89,7 @@ impl Suite {
         Self::Browser,
         Self::Dashboard,
         Self::Golden,
+        Self::Agents,
         Self::Models,
         Self::Forges,
         Self::Markdown,
@@ -97,7 +100,7 @@ impl Suite {
 
     /// Whether the suite needs only what the project has or can install. Other suites run only by name.
     pub(crate) const fn is_of_the_project(self) -> bool {
-        !matches!(self, Self::Golden)
+        !matches!(self, Self::Golden | Self::Agents)
     }
 
     pub(crate) const fn name(self) -> &'static str {
@@ -121,6 +124,7 @@ impl Suite {
             Self::Browser => "browser",
             Self::Dashboard => "dashboard",
             Self::Golden => "golden",
+            Self::Agents => "agents",
             Self::Models => "models",
             Self::Forges => "forges",
             Self::Markdown => "markdown",
@@ -172,7 +176,8 @@ impl<'a> Suites<'a> {
             Suite::Sdk => self.sdk(stop).await,
             Suite::Browser => self.browser(stop).await,
             Suite::Dashboard => self.dashboard(stop).await,
-            Suite::Golden => self.golden(stop).await,
+            Suite::Golden => self.of_a_folder("golden::", "DOCENT_GOLDEN", "recorded streams", stop).await,
+            Suite::Agents => self.of_a_folder("agents::", "DOCENT_REPOSITORIES", "clones of docs", stop).await,
             Suite::Models => self.models(stop).await,
             Suite::Forges => self.forges(stop).await,
             Suite::Markdown => self.markdown(stop).await,
@@ -400,14 +405,20 @@ impl<'a> Suites<'a> {
         self.stories("dashboard::people", &[("DOCENT_NODE", node), ("DOCENT_CHROMIUM", chromium)], stop).await
     }
 
-    /// Recorded streams of other servers are not part of the project and cannot be installed.
-    async fn golden(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
-        let folder = std::env::var_os("DOCENT_GOLDEN").filter(|folder| !folder.is_empty());
-        let missing = || Missing::Skip("$DOCENT_GOLDEN names no folder of recorded streams".to_owned());
+    /// What is in the folder that a variable names is not part of the project and cannot be installed.
+    async fn of_a_folder(
+        &mut self,
+        module: &str,
+        variable: &str,
+        of: &str,
+        stop: &mut StopSignal,
+    ) -> std::result::Result<Outcome, Missing> {
+        let folder = std::env::var_os(variable).filter(|folder| !folder.is_empty());
+        let missing = || Missing::Skip(format!("${variable} names no folder of {of}"));
         let folder = PathBuf::from(folder.ok_or_else(missing)?);
         // The path must be absolute, because the test runs in another folder.
         let folder = folder.canonicalize().map_err(|error| format!("could not open {}: {error}", folder.display()))?;
-        self.stories("golden::", &[("DOCENT_GOLDEN", folder)], stop).await
+        self.stories(module, &[(variable, folder)], stop).await
     }
 
     async fn models(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
