@@ -118,9 +118,11 @@ impl RpcMessage {
     }
 }
 
-/// Whether a value may be an id: some clients write whole numbers with a point.
+/// Whether a value may be an id: some clients write whole numbers with a point. Larger ones would come back as others.
 fn is_id(value: &Value) -> bool {
-    value.is_string() || value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0)
+    const LARGEST: f64 = 9_007_199_254_740_992.0;
+    let is_whole = |number: f64| number.fract() == 0.0 && number.abs() <= LARGEST;
+    value.is_string() || value.is_i64() || value.is_u64() || value.as_f64().is_some_and(is_whole)
 }
 
 #[cfg(test)]
@@ -139,6 +141,7 @@ mod tests {
             (json!({"jsonrpc": "2.0", "id": 3, "result": {}}), Ok(false)),
             (json!({"jsonrpc": "2.0", "id": null, "method": "ping"}), Err(Value::Null)),
             (json!({"jsonrpc": "2.0", "id": 1.5, "method": "ping"}), Err(Value::Null)),
+            (json!({"jsonrpc": "2.0", "id": 1e20, "method": "ping"}), Err(Value::Null)),
             (json!({"jsonrpc": "2.0", "id": 4}), Err(json!(4))),
             (json!({"jsonrpc": "1.0", "id": 5, "method": "ping"}), Err(json!(5))),
             (json!({"jsonrpc": "2.0", "id": 6, "method": "ping", "params": [1]}), Err(json!(6))),
