@@ -246,13 +246,12 @@ impl OperatorStore for PostgresStore {
     ) -> Result<(), StoreError> {
         let hash = *hash;
         self.write_in_order("keep when the session was seen", move |transaction| async move {
-            let update =
-                "UPDATE operator_sessions SET seen_at = $2, expires_at = $3 WHERE hash = $1 RETURNING operator";
-            if let Some(row) =
-                transaction.query_opt(update, params![bytes(&hash), seen_at.millis(), expires_at.millis()]).await?
-            {
-                update_last_seen(&transaction, row.try_get(0)?, seen_at).await?;
-            }
+            let select = "SELECT operator FROM operator_sessions WHERE hash = $1";
+            let Some(row) = transaction.query_opt(select, params![bytes(&hash)]).await? else { return Ok(()) };
+            // The operator first, as those do who end sessions.
+            update_last_seen(&transaction, row.try_get(0)?, seen_at).await?;
+            let update = "UPDATE operator_sessions SET seen_at = $2, expires_at = $3 WHERE hash = $1";
+            transaction.execute(update, params![bytes(&hash), seen_at.millis(), expires_at.millis()]).await?;
             Ok::<_, Abort<StoreError>>(())
         })
         .await

@@ -43,11 +43,12 @@ pub(crate) async fn move_to_domain(transaction: &Transaction, from: &Domain, to:
 }
 
 async fn move_domain(transaction: &Transaction, from: &str, to: &str) -> Result<(), BoxError> {
-    let turns = "UPDATE thread_turns SET domain = $2 FROM threads WHERE threads.id = thread AND threads.domain = $1";
-    transaction.execute(turns, params![from, to]).await?;
     for table in ["threads", "searches", "spends"] {
         let update = format!("UPDATE {table} SET domain = $2 WHERE domain = $1");
         transaction.execute(&update, params![from, to]).await?;
     }
-    Ok(())
+    // Behind its thread, in the order in which a turn is written.
+    let turns = "UPDATE thread_turns SET domain = $2 FROM threads
+                 WHERE threads.id = thread AND threads.domain = $2 AND thread_turns.domain = $1";
+    transaction.execute(turns, params![from, to]).await.map(drop)
 }

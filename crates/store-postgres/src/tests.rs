@@ -7,3 +7,4 @@ mod known;
 mod nodes;
 mod ports;
 mod proxy;
+mod removed_projects;
