@@ -18,8 +18,8 @@ use crate::access_cache::AccessCache;
 use crate::admit::{Denial, check_key};
 use crate::key::KeyHash;
 
-/// Interval at which a key is checked. Together with the 200 ms until a storage notices a write of another process,
-/// this is well under a second.
+/// Interval at which a key is checked. Together with the time until a storage notices a write of another process, at most
+/// 400 ms, this is under a second.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Signals when one key stops being valid.

@@ -29,8 +29,8 @@ pub trait Keys: Send + Sync + fmt::Debug + 'static {
     async fn used(&self, id: &KeyId, at: Timestamp) -> Result<(), StoreError>;
 
     /// A number that increases when a key or a project may have changed: with each write through this storage before it
-    /// returns, and within 200 milliseconds when another process has written. `None` if it is currently unknown: cached
-    /// values are then invalid. Does not block.
+    /// returns, and when another process has written, within 200 milliseconds on one machine and 400 over a network.
+    /// `None` if it is currently unknown: cached values are then invalid. Does not block.
     fn changes(&self) -> Option<u64>;
 }
 

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use docent_dashboard::{Dashboard, DashboardParts};
 use docent_discovery::{Answering, Replies};
-use docent_jobs::{Engine, EngineConfig, ModelNames};
+use docent_jobs::{Engine, EngineConfig, Jobs, ModelNames};
 use docent_llm::Model as _;
 use docent_operators::Operators;
 use docent_types::{Refusal, RefusalKind};
@@ -132,6 +132,7 @@ pub(crate) fn local_address(mut address: SocketAddr) -> SocketAddr {
 fn spawn_background_tasks(app: &Arc<App>, drain: &CancellationToken) -> Vec<JoinHandle<()>> {
     let mut background_tasks = vec![
         tokio::spawn(refresh::keep(Arc::clone(app), drain.clone())),
+        tokio::spawn(follow_other_servers(app.jobs.clone())),
         tokio::spawn(retention::keep_jobs(app.jobs.clone(), app.config.retention, drain.clone())),
         tokio::spawn(retention::keep_operators(app.operators.clone(), drain.clone())),
     ];
@@ -144,6 +145,11 @@ fn spawn_background_tasks(app: &Arc<App>, drain: &CancellationToken) -> Vec<Join
         background_tasks.push(tokio::spawn(retention::keep_searches(app.searches.clone(), untouched, drain.clone())));
     }
     background_tasks
+}
+
+/// Passes on what other servers on the same store write to jobs.
+async fn follow_other_servers(jobs: Jobs) {
+    jobs.follow_other_processes().await;
 }
 
 impl RunningServer {

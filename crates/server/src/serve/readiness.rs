@@ -87,8 +87,11 @@ impl Readiness {
             let sentence = sentence(&error);
             return Err((sentence, Failure::new(format!("cannot write to {}", self.folder.display()), error)));
         }
-        let ready = timeout(PATIENCE, self.store.ready()).await.map_err(|_| stuck())?;
-        ready.map_err(|error| ("the store does not answer; see the server's log", error.into()))
+        let ready = match timeout(PATIENCE, self.store.ready()).await {
+            Ok(ready) => ready.map_err(Failure::from),
+            Err(_) => Err(Failure::plain(format!("the store did not answer within {} s", PATIENCE.as_secs()))),
+        };
+        ready.map_err(|failure| ("the store does not answer; see the server's log", failure))
     }
 }
 
