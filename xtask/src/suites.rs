@@ -326,7 +326,7 @@ impl<'a> Suites<'a> {
     /// of the built server on one database.
     async fn postgres(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let programs = self.tools.postgres(stop).await?;
-        let pgbouncer = self.tools.debian_program("pgbouncer", stop).await?;
+        let pgbouncer = self.tools.debian_program("pgbouncer", "pgbouncer", stop).await?;
         let mut entrances: Vec<_> = programs.iter().map(|bin| (bin, false)).collect();
         entrances.extend(programs.first().map(|bin| (bin, true)));
         for (bin, is_pooled) in entrances {
