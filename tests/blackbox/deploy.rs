@@ -1,10 +1,10 @@
 //! The files of `deploy/`, with the programs that read them: nginx, Caddy and HAProxy in front of a server, promtool,
 //! systemd-analyze, and a shell. Only addresses and paths are changed.
 
+mod balancer;
 mod certificate;
 mod checked;
 mod container;
-mod nodes;
 mod proxies;
 mod reader;
 

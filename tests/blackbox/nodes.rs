@@ -341,8 +341,8 @@ fn a_database_that_restarts_is_seen_and_nothing_is_lost() {
     nodes.postgres.stop();
     for node in 0..2 {
         eventually("the node to say that it is not ready", || (!nodes.is_ready(node)).then_some(()));
-        let refused = nodes.agent(node).try_create(&json!({ "prompt": "Add another page" })).status;
-        assert!([500, 503].contains(&refused), "{refused}");
+        let refused = nodes.agent(node).try_create(&json!({ "prompt": "Add another page" }));
+        assert_eq!((refused.status, refused.header("Retry-After")), (503, Some("5")), "{}", refused.text());
         assert_eq!(nodes.nodes[node].server.send(&Request::get("/healthz")).status, 200);
     }
     gate.open();

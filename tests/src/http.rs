@@ -17,6 +17,8 @@ pub struct Request {
     path: String,
     headers: Vec<(String, String)>,
     body: Body,
+    /// Whether the answer must be as the API is described.
+    is_described: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -30,7 +32,7 @@ enum Body {
 
 impl Request {
     pub fn new(method: &str, path: impl Into<String>) -> Self {
-        Self { method: method.to_owned(), path: path.into(), headers: Vec::new(), body: Body::None }
+        Self { method: method.to_owned(), path: path.into(), headers: Vec::new(), body: Body::None, is_described: true }
     }
 
     pub fn get(path: impl Into<String>) -> Self {
@@ -56,6 +58,12 @@ impl Request {
     #[must_use]
     pub fn json(self, body: &Value) -> Self {
         self.header("Content-Type", "application/json").body(body.to_string())
+    }
+
+    /// Asks what may answer in place of a server, such as a proxy: the answer need not be as the API is described.
+    #[must_use]
+    pub fn of_others(self) -> Self {
+        Self { is_described: false, ..self }
     }
 
     /// A body of any bytes; the caller sets the content type.
@@ -284,7 +292,7 @@ impl Streaming {
             } else {
                 Left::UntilClosed
             };
-            let operation = Operation::of(&asked.method, &asked.path);
+            let operation = Operation::of(&asked.method, &asked.path).filter(|_| asked.is_described);
             let asked = format!("{} {}", asked.method, asked.path);
             let answer = Self { status, headers, reader, left, asked, operation };
             answer.is_as_described();

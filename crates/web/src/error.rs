@@ -1,20 +1,24 @@
 //! Every answer that is not a success, in one envelope: `{"error": "sentence"}`.
 
+use std::error::Error;
+use std::io;
 use std::time::Duration;
 
 use docent_types::{BoxError, CallError, Refusal, RefusalKind, StoreError, error_chain, retry_after_seconds};
 use http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde::Serialize;
-use thiserror::Error;
 
 use crate::methods::Methods;
 use crate::rate_limit::rate_limit;
 use crate::request_id::RequestId;
 use crate::respond::{self, Response};
 
+/// When a request that met a database out of reach may be sent again.
+const UNREACHABLE_RETRY: Duration = Duration::from_secs(5);
+
 /// Why a request gets no 2xx.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum HttpError {
     /// A refusal of the core, or one of HTTP that a core could have made: 400, 401, 403, 404, 409, 413, 429, 503.
     #[error(transparent)]
@@ -147,8 +151,34 @@ impl From<CallError> for HttpError {
 
 impl From<StoreError> for HttpError {
     fn from(error: StoreError) -> Self {
-        Self::internal(error)
+        if !is_unreachable(&error) {
+            return Self::internal(error);
+        }
+        tracing::warn!(error = error_chain(&error), "the database cannot be reached");
+        let kind = RefusalKind::Unavailable(UNREACHABLE_RETRY);
+        Refusal::new(kind, "the database cannot be reached at the moment; send the request again in a moment").into()
     }
+}
+
+/// Whether an error was caused by a connection that could not be made, or that broke.
+fn is_unreachable(error: &(dyn Error + 'static)) -> bool {
+    use io::ErrorKind::{
+        BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, HostUnreachable, NetworkUnreachable,
+        NotConnected, TimedOut, UnexpectedEof,
+    };
+    let kinds = [
+        BrokenPipe,
+        ConnectionAborted,
+        ConnectionRefused,
+        ConnectionReset,
+        HostUnreachable,
+        NetworkUnreachable,
+        NotConnected,
+        TimedOut,
+        UnexpectedEof,
+    ];
+    error.downcast_ref::<io::Error>().is_some_and(|error| kinds.contains(&error.kind()))
+        || error.source().is_some_and(is_unreachable)
 }
 
 /// Error texts are written to follow a colon; here the text becomes a sentence with a capital and a full stop. A
@@ -244,6 +274,19 @@ mod tests {
         assert_eq!(answer(refused(RefusalKind::Unavailable(Duration::ZERO))).headers()["retry-after"], "1");
         let method = HttpError::MethodNotAllowed { method: Method::PUT, allowed: Methods::GET };
         assert_eq!(answer(method).headers()["allow"], "GET, HEAD, OPTIONS");
+    }
+
+    #[test]
+    fn a_database_out_of_reach_is_no_failure_of_ours() {
+        let refused = StoreError::new("read a job", io::Error::from(io::ErrorKind::ConnectionRefused));
+        let answer = HttpError::from(refused).response(&id(), ErrorShape::Error);
+        assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(answer.headers()["retry-after"], "5");
+        let full = StoreError::new("read a job", io::Error::from(io::ErrorKind::StorageFull));
+        assert_eq!(
+            HttpError::from(full).response(&id(), ErrorShape::Error).status(),
+            StatusCode::INTERNAL_SERVER_ERROR
+        );
     }
 
     #[tokio::test]

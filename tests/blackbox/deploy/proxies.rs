@@ -196,7 +196,7 @@ impl Walk<'_> {
             ("/metrics", 403),
             ("/readyz", 403),
         ] {
-            assert_eq!(self.sends(Request::get(path)).status, status, "{path}");
+            assert_eq!(self.sends(Request::get(path).of_others()).status, status, "{path}");
         }
     }
 
@@ -224,7 +224,7 @@ fn is_below_a_path(site: &Site, reader: &Reader) {
         ("/docent/metrics", 404),
         ("/docent/v2/agent/acme/jobs", 404),
     ] {
-        assert_eq!(sends(Request::get(path)).status, status, "{path}");
+        assert_eq!(sends(Request::get(path).of_others()).status, status, "{path}");
     }
     let search = Request::post(format!("/docent/discovery/v1/search/{PROJECT}")).bearer(&site.assistant_key);
     assert_eq!(sends(search.json(&json!({ "query": "webhook" }))).status, 200);
