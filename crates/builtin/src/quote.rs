@@ -369,7 +369,7 @@ fn quoted_text(block: &Block<'_>, topic: &Topic, weights: &Weights, max_chars: u
         _ if block.text.chars().count() <= max_chars => block.text.to_owned(),
         _ => best_units(block, topic, weights, max_chars),
     };
-    without_links(&text)
+    with_whole_code(&without_links(&text))
 }
 
 /// The best units of a block in order, with `…` for gaps.
@@ -454,6 +454,46 @@ fn without_links(text: &str) -> String {
     }
     plain.push_str(rest);
     plain
+}
+
+/// The text with each code span on one line: a reply is made safe line by line, where a span over two lines has no end.
+fn with_whole_code(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find('`') {
+        let (before, from) = rest.split_at(open);
+        let ticks = leading_ticks(from);
+        out.push_str(before);
+        out.push_str(&from[..ticks]);
+        rest = &from[ticks..];
+        let Some(end) = closing_ticks(rest, ticks) else { continue };
+        let inside = &rest[..end];
+        // Of three and more begins a block of code, whose lines stay.
+        match inside.contains('\n') && ticks < 3 {
+            true => out.push_str(&inside.split_whitespace().collect::<Vec<_>>().join(" ")),
+            false => out.push_str(inside),
+        }
+        out.push_str(&rest[end..end + ticks]);
+        rest = &rest[end + ticks..];
+    }
+    out + rest
+}
+
+fn leading_ticks(text: &str) -> usize {
+    text.len() - text.trim_start_matches('`').len()
+}
+
+/// Where the run of as many backticks begins that ends a code span; it is in the same paragraph.
+fn closing_ticks(text: &str, ticks: usize) -> Option<usize> {
+    let end = if ticks < 3 { text.find("\n\n").unwrap_or(text.len()) } else { text.len() };
+    let mut at = 0;
+    loop {
+        at += text[at..end].find('`')?;
+        match leading_ticks(&text[at..end]) {
+            found if found == ticks => return Some(at),
+            found => at += found,
+        }
+    }
 }
 
 /// `[words](target)` at the beginning: the words, and what follows.

@@ -26,6 +26,18 @@ fn quotes_of(question: &str, content: &str, expected: &str) {
 }
 
 #[test]
+fn a_code_span_over_two_lines_is_quoted_on_one() {
+    for (text, quoted) in [
+        ("run `a\n  b` or `c`\nand `d`", "run `a b` or `c`\nand `d`"),
+        ("``x ` y\nz`` and `", "``x ` y z`` and `"),
+        ("an open ` mark\n\nand `a b` after", "an open ` mark\n\nand `a b` after"),
+        ("- list:\n  ```\n  a\n  b\n  ```\n- `é\nü`", "- list:\n  ```\n  a\n  b\n  ```\n- `é ü`"),
+    ] {
+        assert_eq!(with_whole_code(text), quoted);
+    }
+}
+
+#[test]
 fn the_paragraph_that_fits_is_quoted_with_its_code() {
     quotes_of(
         "how do I change the retry policy?",
