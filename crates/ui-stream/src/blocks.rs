@@ -14,6 +14,8 @@ mod edit;
 mod node;
 mod parse;
 
+use std::io;
+
 pub(crate) use edit::Edit;
 use edit::edits;
 pub use node::{Align, Element, ElementKind, Node};
@@ -21,8 +23,12 @@ use parse::{TopBlock, parse};
 
 /// The longest tail, in bytes. A longer block is cut into several.
 const LONGEST_TAIL: usize = 64 * 1024;
-/// What may be sent beyond three times the text, in bytes.
+/// What may be sent for ten bytes of text, so that with the spare and the end of the stream 64 KiB are at most three times as long.
+const SENT_FOR_TEN: usize = 29;
+/// What may be sent beyond that, in bytes.
 const SPARE: usize = 4 * 1024;
+/// What the frame of a change and the transfer coding take beside it, in bytes.
+const FRAME: usize = 48;
 /// What a block becomes that is there no more.
 static NOTHING: Element = Element::new(ElementKind::Paragraph);
 
@@ -39,12 +45,29 @@ pub(crate) enum BlockChange {
 }
 
 impl BlockChange {
-    /// Roughly its length in the stream without what every frame has, in bytes.
-    fn weight(&self) -> usize {
-        match self {
-            Self::Begin { block, .. } => block.weight(),
-            Self::Edit(edits) => edits.iter().map(Edit::weight).sum(),
-        }
+    /// Its length in the stream, in bytes.
+    fn length(&self) -> usize {
+        let mut counter = Counter(FRAME);
+        let written = match self {
+            Self::Begin { block, .. } => serde_json::to_writer(&mut counter, block),
+            Self::Edit(edits) => serde_json::to_writer(&mut counter, edits),
+        };
+        debug_assert!(written.is_ok(), "a tree of strings is JSON");
+        counter.0
+    }
+}
+
+/// Counts what is written to it, in bytes.
+struct Counter(usize);
+
+impl io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -107,12 +130,12 @@ impl BlockStream {
             parsed.pop();
         }
         let changes = self.changes(parsed.iter().map(|top| &top.block));
-        let weight: usize = changes.iter().map(BlockChange::weight).sum();
-        self.due_bytes = (self.sent_bytes + weight).saturating_sub(SPARE).div_ceil(3);
+        let length: usize = changes.iter().map(BlockChange::length).sum();
+        self.due_bytes = ((self.sent_bytes + length).saturating_sub(SPARE) * 10).div_ceil(SENT_FOR_TEN);
         if !at_any_cost && self.received_bytes < self.due_bytes {
             return Vec::new();
         }
-        self.sent_bytes += weight;
+        self.sent_bytes += length;
         // The second line of a table decides whether it is one.
         let has_begun = |top: &TopBlock| {
             let lines = if matches!(top.block.kind, ElementKind::Table { .. }) { 2 } else { 1 };

@@ -16,16 +16,6 @@ pub(crate) enum Edit {
     End { number: usize, depth: usize, drop: usize, cut: usize, children: Vec<Node> },
 }
 
-impl Edit {
-    /// Roughly its length in the stream without what every frame has, in bytes.
-    pub(super) fn weight(&self) -> usize {
-        match self {
-            Self::Replace { block, .. } => block.weight(),
-            Self::End { children, .. } => children.iter().map(Node::weight).sum(),
-        }
-    }
-}
-
 impl Serialize for Edit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (number, depth, drop, cut, children) = match self {

@@ -201,13 +201,6 @@ impl Element {
         };
         self.children.iter().map(text).collect()
     }
-
-    /// Roughly its length in the stream, in bytes.
-    pub(super) fn weight(&self) -> usize {
-        const BRACKETS: usize = 10;
-        let attributes: usize = self.kind.attributes().iter().map(|(_, value)| BRACKETS + value.len()).sum();
-        BRACKETS + attributes + self.children.iter().map(Node::weight).sum::<usize>()
-    }
 }
 
 impl Node {
@@ -215,13 +208,6 @@ impl Node {
         match self {
             Self::Text(_) => true,
             Self::Element(element) => element.kind.is_inline(),
-        }
-    }
-
-    pub(super) fn weight(&self) -> usize {
-        match self {
-            Self::Text(text) => text.len(),
-            Self::Element(element) => element.weight(),
         }
     }
 }
