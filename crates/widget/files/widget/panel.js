@@ -37,11 +37,11 @@ const plain = (markdown) => markdown.replace(/^(#.*\n)+/, "").replace(/!?\[([^\]
 
 /** The frames of a reply. */
 async function* frames(body) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  const [reader, decoder] = [body.getReader(), new TextDecoder()];
   for (let rest = ""; ;) {
     const { value, done } = await reader.read();
     if (done) return;
-    const lines = (rest + value).split("\n");
+    const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
     rest = lines.pop();
     for (const line of lines) if (line.startsWith("data: {")) yield JSON.parse(line.slice(6));
   }
@@ -443,14 +443,14 @@ class Panel {
     this.status.textContent = this.texts.answering;
     let said = 0;
     const next = () => {
-      const text = turn.shown.answer.innerText;
-      const end = /[\s\S]*[.!?。！？](?=\s|$)/.exec(text.slice(said))?.[0].length ?? 0;
-      if (end > 0) this.status.textContent = text.slice(said, (said += end));
+      const text = this.#answer(turn);
+      const last = [...text.slice(said).matchAll(/[.!?](?=\s|$)|[。！？]/g)].at(-1);
+      if (last) this.status.textContent = text.slice(said, (said += last.index + 1));
     };
     const timer = setInterval(next, 2000);
     return () => {
       clearInterval(timer);
-      const rest = turn.shown.answer.innerText.slice(said);
+      const rest = this.#answer(turn).slice(said);
       const end = turn.state === "failed" ? this.#sentence(turn.trouble) : turn.state === "stopped" ? this.texts.stopped : this.texts.answered;
       this.status.textContent = `${rest} ${end}`;
     };
