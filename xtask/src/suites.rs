@@ -56,7 +56,7 @@ pub(crate) enum Suite {
     Golden,
     /// Only by name: questions of agents on docs of others, by tools and by files; $DOCENT_REPOSITORIES is a folder of clones
     Agents,
-    /// The built server against third-party model servers, and 500 jobs at once
+    /// The built server against third-party model servers, and 150 jobs at once, or $DOCENT_JOBS_AT_ONCE
     Models,
     /// The built server against a GitHub emulator and GitHub's description of its API
     Forges,

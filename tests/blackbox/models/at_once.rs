@@ -35,8 +35,8 @@ fn held(server: &Server) -> u64 {
 /// `$DOCENT_JOBS_AT_ONCE` sets another number of jobs.
 #[test]
 #[ignore = "takes a minute: cargo xtask test --only models"]
-fn five_hundred_jobs_are_active_at_once_and_all_complete() {
-    let count = std::env::var("DOCENT_JOBS_AT_ONCE").map_or(500, |count| count.parse().expect("a number of jobs"));
+fn a_hundred_and_fifty_jobs_are_active_at_once_and_all_complete() {
+    let count = std::env::var("DOCENT_JOBS_AT_ONCE").map_or(150, |count| count.parse().expect("a number of jobs"));
     let (first, last) = (Gate::new(), Gate::new());
     let model = ModelServer::start();
     {
