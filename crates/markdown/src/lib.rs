@@ -42,6 +42,8 @@ mod parse_script;
 mod parse_tags;
 mod parse_templates;
 mod problem;
+#[cfg(test)]
+mod processor_time;
 mod rst;
 pub mod script;
 mod sections;
