@@ -28,8 +28,24 @@ use crate::store::{ClaimRequest, Decision, IdempotencyKey, Store, WriteError, Wr
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// Runs every test, each on a store that `make` returns. Panics at the first broken promise.
+/// Runs every test, each on a store that `make` returns. Panics at the first broken promise. Where a store is slow to make, the
+/// parts can run beside each other: they are public, too.
 pub async fn run<F, Made>(make: F)
+where
+    F: Fn() -> Made,
+    Made: Future<Output = Arc<dyn Store>>,
+{
+    writes(&make).await;
+    guards(&make).await;
+    leases(&make).await;
+    turns(&make).await;
+    searches(&make).await;
+    pruning(&make).await;
+    same::same_history(make().await, 1, 250).await;
+}
+
+/// The tests of rows and journals.
+pub async fn writes<F, Made>(make: F)
 where
     F: Fn() -> Made,
     Made: Future<Output = Arc<dyn Store>>,
@@ -38,12 +54,29 @@ where
     writes::entries_are_numbered_without_gaps(make().await).await;
     writes::entries_come_in_pages(make().await).await;
     writes::a_decision_is_applied_whole_or_not_at_all(make().await).await;
+    writes::jobs_are_listed_newest_first(make().await).await;
+}
+
+/// The tests of idempotency keys and quotas.
+pub async fn guards<F, Made>(make: F)
+where
+    F: Fn() -> Made,
+    Made: Future<Output = Arc<dyn Store>>,
+{
     guards::the_same_key_gives_the_first_answer(make().await).await;
     guards::a_key_is_forgotten_in_time(make().await).await;
     guards::one_key_at_the_same_time_makes_one_job(make().await).await;
     guards::a_quota_is_exact_under_a_race(make().await).await;
     guards::a_quota_slides(make().await).await;
     guards::refused_jobs_use_no_quota(make().await).await;
+}
+
+/// The tests of claims and leases.
+pub async fn leases<F, Made>(make: F)
+where
+    F: Fn() -> Made,
+    Made: Future<Output = Arc<dyn Store>>,
+{
     leases::a_late_write_is_refused(make().await).await;
     leases::the_oldest_job_is_claimed_first(make().await).await;
     leases::a_job_is_claimed_once_under_a_race(make().await).await;
@@ -51,10 +84,14 @@ where
     leases::a_lease_that_ran_out_is_claimed_again(make().await).await;
     leases::the_next_due_time_is_known(make().await).await;
     leases::leases_of_the_dead_are_found_and_taken(make().await).await;
-    writes::jobs_are_listed_newest_first(make().await).await;
-    searches::jobs_are_found_by_state_text_and_time(make().await).await;
-    searches::pages_stay_where_they_are_while_jobs_come_in(make().await).await;
-    searches::a_prompt_goes_with_its_journal(make().await).await;
+}
+
+/// The tests of the order of claims.
+pub async fn turns<F, Made>(make: F)
+where
+    F: Fn() -> Made,
+    Made: Future<Output = Arc<dyn Store>>,
+{
     turns::projects_take_turns(make().await).await;
     turns::a_long_queue_does_not_starve_a_short_one(make().await).await;
     turns::a_project_runs_no_more_than_its_cap(make().await).await;
@@ -63,11 +100,29 @@ where
     turns::an_older_job_that_waits_lets_a_younger_one_of_its_key_go_first(make().await).await;
     turns::who_waits_for_a_concurrency_key_goes_on_when_its_holder_ends_in_any_way(make().await).await;
     turns::holding_a_job_is_refused_as_a_change_is(make().await).await;
+}
+
+/// The tests of job searches.
+pub async fn searches<F, Made>(make: F)
+where
+    F: Fn() -> Made,
+    Made: Future<Output = Arc<dyn Store>>,
+{
+    searches::jobs_are_found_by_state_text_and_time(make().await).await;
+    searches::pages_stay_where_they_are_while_jobs_come_in(make().await).await;
+    searches::a_prompt_goes_with_its_journal(make().await).await;
+}
+
+/// The tests of pruning.
+pub async fn pruning<F, Made>(make: F)
+where
+    F: Fn() -> Made,
+    Made: Future<Output = Arc<dyn Store>>,
+{
     pruning::journals_of_ended_jobs_go_and_their_ends_stay(make().await).await;
     pruning::a_job_is_forgotten_with_its_journal(make().await).await;
     pruning::pruning_leaves_live_jobs(make().await).await;
     pruning::pruning_goes_in_steps(make().await).await;
-    same::any_history_gives_what_the_twin_gives(make().await).await;
 }
 
 /// Runs every test of a store that has an [`Outbox`], like [`run`].

@@ -38,10 +38,6 @@ struct Pair {
     jobs: u128,
 }
 
-pub(super) async fn any_history_gives_what_the_twin_gives(store: Arc<dyn Store>) {
-    same_history(store, 1, 250).await;
-}
-
 /// Applies `steps` steps of the history of this seed.
 pub(super) async fn same_history(store: Arc<dyn Store>, seed: u64, steps: usize) {
     let mut draws = Draws(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
