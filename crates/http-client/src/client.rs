@@ -56,7 +56,7 @@ impl Default for ClientOptions {
 }
 
 impl Client {
-    /// A client with the machine's certificates and proxies, which are read here once.
+    /// A client with the machine's certificates, which are read once by a process, and its proxies, which are read here.
     pub fn new(options: ClientOptions) -> Result<Self, ClientError> {
         Self::assemble(options, Proxies::of_the_environment(), tls::system_roots())
     }
@@ -64,9 +64,9 @@ impl Client {
     pub(crate) fn assemble(
         options: ClientOptions,
         proxies: Proxies,
-        roots: RootCertStore,
+        roots: impl Into<Arc<RootCertStore>>,
     ) -> Result<Self, ClientError> {
-        let connector = Connector::new(&tls::config(roots)?, proxies.clone(), options.connect);
+        let connector = Connector::new(&tls::config(roots.into())?, proxies.clone(), options.connect);
         let pool = legacy::Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
