@@ -35,7 +35,7 @@ fn build() -> PathBuf {
     }
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
-        .args(["build", "--quiet", "--package", "docent-server", "--bin", "docent", "--features", "openid"])
+        .args(["build", "--quiet", "--package", "docent-server", "--bin", "docent", "--features", "openid,postgres"])
         .current_dir(source_root())
         .status()
         .expect("run cargo build");

@@ -145,7 +145,8 @@ type Result<T> = std::result::Result<T, String>;
 
 /// All crates but the fuzz targets, with the features of what is packaged: the same in every suite, so that nothing is compiled
 /// twice.
-const ALL_CRATES: [&str; 5] = ["--workspace", "--exclude", "docent-fuzz", "--features", "docent-server/openid"];
+const ALL_CRATES: [&str; 5] =
+    ["--workspace", "--exclude", "docent-fuzz", "--features", "docent-server/openid,docent-server/postgres"];
 
 impl<'a> Suites<'a> {
     /// `built`: everything is up to date, and need not be built.

@@ -95,8 +95,10 @@ failures!(
     docent_store::BackupError,
     docent_store::OpenError,
     docent_store::RestoreError,
-    docent_store_postgres::OpenError,
     docent_types::IdError,
     docent_types::StoreError,
     docent_workspace::GitError,
 );
+
+#[cfg(feature = "postgres")]
+failures!(docent_store_postgres::OpenError);

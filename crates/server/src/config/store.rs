@@ -20,6 +20,7 @@ pub(crate) enum StoreConfig {
 
 /// A PostgreSQL database. `Debug` and `Display` show its address without the password.
 #[derive(Clone)]
+#[cfg_attr(not(feature = "postgres"), allow(dead_code))]
 pub(crate) struct PostgresConfig {
     url: String,
     password: Option<SecretSource>,

@@ -127,7 +127,7 @@ impl App {
 
     /// Whether other servers may work on the same store.
     pub(crate) fn is_shared(&self) -> bool {
-        matches!(self.store.kind(), StoreKind::Postgres(_))
+        !matches!(self.store.kind(), StoreKind::Sqlite(_))
     }
 
     pub(crate) fn now(&self) -> Timestamp {

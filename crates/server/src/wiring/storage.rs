@@ -1,5 +1,8 @@
 //! The store of a server: all ports to storage, and what the server asks of a store beside them.
 
+#[cfg(feature = "postgres")]
+mod postgres;
+
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +14,6 @@ use docent_forge::PullRequests;
 use docent_jobs::{Outbox, Store};
 use docent_operators::OperatorStore;
 use docent_store::SqliteStore;
-use docent_store_postgres::PostgresStore;
 use docent_types::{Clock, JobId, JobStatus, ProjectUid, StoreError, SystemClock};
 
 use crate::config::{Config, PostgresConfig, StoreConfig};
@@ -54,7 +56,8 @@ pub(crate) enum StoreKind<'s> {
     /// One server at a time works on it.
     Sqlite(&'s SqliteStore),
     /// Any number of servers work on it.
-    Postgres(&'s PostgresStore),
+    #[cfg(feature = "postgres")]
+    Postgres(&'s docent_store_postgres::PostgresStore),
 }
 
 /// The size of a store and the number of records in it.
@@ -88,12 +91,20 @@ pub(crate) struct FileSpace {
 pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Failure> {
     match &config.store {
         StoreConfig::Sqlite => Ok(Arc::new(open_sqlite(&config.data)?)),
-        StoreConfig::Postgres(postgres) => Ok(Arc::new(open_postgres(postgres).await?)),
+        StoreConfig::Postgres(config) => open_postgres(config).await,
     }
 }
 
-async fn open_postgres(config: &PostgresConfig) -> Result<PostgresStore, Failure> {
-    Ok(PostgresStore::connect(&config.url()?, config.connections).await?)
+#[cfg(feature = "postgres")]
+async fn open_postgres(config: &PostgresConfig) -> Result<Arc<dyn Storage>, Failure> {
+    Ok(Arc::new(docent_store_postgres::PostgresStore::connect(&config.url()?, config.connections).await?))
+}
+
+#[cfg(not(feature = "postgres"))]
+async fn open_postgres(_: &PostgresConfig) -> Result<Arc<dyn Storage>, Failure> {
+    Err(Failure::plain(
+        "`store` names a PostgreSQL database, and this docent was built without the store on one; build it with `--features postgres`",
+    ))
 }
 
 /// Opens the database in a data folder.
@@ -147,42 +158,5 @@ impl Storage for SqliteStore {
 
     async fn close(&self) -> Result<(), StoreError> {
         SqliteStore::close(self).await
-    }
-}
-
-#[async_trait]
-impl Storage for PostgresStore {
-    fn kind(&self) -> StoreKind<'_> {
-        StoreKind::Postgres(self)
-    }
-
-    fn clock(&self) -> Arc<dyn Clock> {
-        Arc::new(PostgresStore::clock(self))
-    }
-
-    fn throttle(self: Arc<Self>) -> Arc<dyn Throttle> {
-        self
-    }
-
-    async fn ready(&self) -> Result<(), StoreError> {
-        PostgresStore::ready(self).await
-    }
-
-    async fn jobs_by_status(&self) -> Result<Vec<(JobStatus, u64)>, StoreError> {
-        PostgresStore::jobs_by_status(self).await
-    }
-
-    async fn jobs_not_stopped(&self, project: ProjectUid) -> Result<Vec<JobId>, StoreError> {
-        PostgresStore::jobs_not_stopped(self, project).await
-    }
-
-    async fn sizes(&self) -> Result<StoreSizes, StoreError> {
-        let docent_store_postgres::Sizes { database_bytes, jobs, active_jobs, pruned_jobs, entries, threads, turns } =
-            PostgresStore::sizes(self).await?;
-        Ok(StoreSizes { database_bytes, file: None, jobs, active_jobs, pruned_jobs, entries, threads, turns })
-    }
-
-    async fn close(&self) -> Result<(), StoreError> {
-        PostgresStore::close(self).await
     }
 }
