@@ -71,6 +71,8 @@ pub struct Layout {
     pub(crate) home: String,
     /// The folders of pages, the deepest first.
     pub(crate) roots: Vec<Root>,
+    /// Whether the docs root is inside of a folder of pages, so that pages of the site are outside of it.
+    pub(crate) is_narrowed: bool,
     /// Navigation entries by page key (see [`Root::key`]).
     pub(crate) entries: HashMap<String, PageEntry>,
     /// Paths of the pages that are shown to readers, if the navigation decides that.
@@ -203,7 +205,7 @@ impl Layout {
     /// The front matter that determines a page's address, for generators that do not read all front matter.
     pub(crate) fn front_matter_of(&self, file: &str, bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter> {
         let root = self.root(file)?;
-        rules(root.generator).read_front_matter(root, root.relative_path(file)?, bytes)
+        rules(root.generator).read_front_matter(root, &root.source_path(file)?, bytes)
     }
 
     /// Whether the navigation shows a page to readers; true if it does not decide that. The navigation may name a page

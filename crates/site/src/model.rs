@@ -11,9 +11,10 @@ use docent_markdown::{
 use crate::generators::{Rules, front_links, rules};
 use crate::layout::{Generator, Layout, below};
 use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink, is_external};
+use crate::paths::path_in;
 use crate::sites::configured_by;
 use crate::skip_reason::SkipReason;
-use crate::tree::Tree;
+use crate::tree::{Tree, joined_in};
 
 /// The destination of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,12 +111,12 @@ impl Site {
                 continue;
             }
             let front = front_of(file);
-            if let Some((root, inside)) = layout.root(file).and_then(|root| Some((root, root.relative_path(file)?))) {
+            if let Some((root, inside)) = layout.root(file).and_then(|root| Some((root, root.source_path(file)?))) {
                 let rules = rules(layout.generator());
-                if !rules.is_published(root, inside, &front, &has_any) {
+                if !rules.is_published(root, &inside, &front, &has_any) {
                     continue;
                 }
-                if rules.is_directory(root, inside, &front) {
+                if rules.is_directory(root, &inside, &front) {
                     directories.insert(file.clone());
                 }
             }
@@ -379,7 +380,10 @@ impl Site {
             return Target::NotUnderstood;
         }
         let Some(mut link) = ParsedLink::read(from, target, syntax) else {
-            return rules(self.generator()).resolve_template(self, from, target);
+            return match rules(self.generator()).resolve_template(self, from, target) {
+                Target::Missing { .. } if self.layout.is_narrowed => Target::NotUnderstood,
+                resolved => resolved,
+            };
         };
         // If the site's own code generates the anchors, the generator's rule does not apply.
         if self.layout.knows_anchors() {
@@ -400,7 +404,9 @@ impl Site {
             };
         }
         match rules(self.generator()).resolve(self, &link) {
-            Target::Missing { path, .. } if self.may_be_unread(from, &link.path, path.as_deref()) => {
+            Target::Missing { path, .. }
+                if self.may_be_unread(from, &link.path, path.as_deref()) || self.leads_out(&link, path.as_deref()) =>
+            {
                 Target::NotUnderstood
             }
             target => target,
@@ -430,6 +436,24 @@ impl Site {
         let bases = ["", folder(from)].into_iter().chain(self.layout.folders());
         let written = bases.filter_map(|base| joined(base, written.trim_start_matches('/')));
         path.map(str::to_owned).into_iter().chain(written).any(|path| is_unread(&path))
+    }
+
+    /// Whether a link may lead out of a docs root that is inside of the site's folder of pages, to pages that are not read.
+    /// `path` is where it leads.
+    fn leads_out(&self, link: &ParsedLink<'_>, path: Option<&str>) -> bool {
+        let Some(root) = self.layout.root(link.from).filter(|_| self.layout.is_narrowed) else { return false };
+        let is_outside = |path: &str| {
+            path_in(&below(&root.base_path, &root.narrowed_to), path).is_none() || self.is_served_outside(path)
+        };
+        match link.is_absolute() {
+            true => is_outside(link.path.trim_matches('/')),
+            false => joined(folder(link.from), &link.path).is_none() || path.is_some_and(is_outside),
+        }
+    }
+
+    /// A path relative to the folder of the site's configuration as one relative to the docs root.
+    pub(crate) fn from_home(&self, path: &str) -> String {
+        joined_in(&self.root, self.layout.home(), path).unwrap_or_else(|| path.to_owned())
     }
 
     /// Whether a link with this target leads to the requested file.

@@ -58,14 +58,14 @@ pub(crate) fn built_site(name: &str) -> Files {
 
 /// A repository whose docs root is one of its folders.
 pub(crate) struct DocsRoot {
-    root: &'static str,
+    root: String,
     /// The files by their paths relative to the docs root.
     files: Files,
 }
 
-pub(crate) fn as_docs_root(root: &'static str, files: Files) -> DocsRoot {
+pub(crate) fn as_docs_root(root: &str, files: Files) -> DocsRoot {
     let files = files.into_iter().map(|(path, bytes)| (from_root(root, &path), bytes)).collect();
-    DocsRoot { root, files }
+    DocsRoot { root: root.to_owned(), files }
 }
 
 impl Tree for DocsRoot {
@@ -78,7 +78,7 @@ impl Tree for DocsRoot {
     }
 
     fn root(&self) -> &str {
-        self.root
+        &self.root
     }
 
     fn paths_outside(&self) -> Vec<String> {

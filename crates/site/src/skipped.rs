@@ -176,12 +176,12 @@ impl Layout {
 
     /// The line of a configuration whose pattern excludes a file.
     fn excluding(&self, tree: &dyn Tree, file: &str) -> Option<RuleAt> {
-        let inside = self.root(file)?.relative_path(file)?;
+        let inside = self.root(file)?.source_path(file)?;
         let is_meant = |word: &str| {
             // A pattern that consists only of wildcards could belong to any list.
             word.contains(char::is_alphanumeric) && {
                 let globs = Globs::ignored("", word);
-                globs.is_match(inside) || globs.is_match(file)
+                globs.is_match(&inside) || globs.is_match(file)
             }
         };
         self.own_configurations(tree).into_iter().find_map(|configuration| {

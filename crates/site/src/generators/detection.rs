@@ -70,8 +70,8 @@ impl Layout {
     fn of_configuration(tree: &dyn Tree, paths: &[String], configurations: &[&str]) -> Self {
         let known: HashSet<&str> = configurations.iter().copied().collect();
         let has = |name: &str| known.contains(name);
-        let enclosing = (1..=depth(tree.root())).map(|levels| ["..", "../..", "../../.."][levels - 1]);
-        let homes: Vec<&str> = CONFIG_FOLDERS.into_iter().chain(enclosing).collect();
+        let enclosing = (1..=depth(tree.root())).map(|levels| vec![".."; levels].join("/"));
+        let homes: Vec<String> = CONFIG_FOLDERS.into_iter().map(str::to_owned).chain(enclosing).collect();
         // A site beside the docs root may read it, as `path: '../docs'` in `website` does.
         let beside: Vec<String> = match tree.root() {
             "" => Vec::new(),
@@ -95,7 +95,10 @@ impl Layout {
             .chain(std::iter::once_with(|| hugo::without_configuration(tree, configurations)).flatten());
         let has_pages = paths.iter().any(|path| is_page(path));
         let mut problems = Vec::new();
-        for layout in candidates {
+        for mut layout in candidates {
+            for root in &mut layout.roots {
+                layout.is_narrowed |= root.narrow_to(tree.root());
+            }
             let holds = |path: &&String| is_page(path) && layout.roots.iter().any(|root| root.is_page(path));
             if !has_pages || paths.iter().any(|path| holds(&path)) {
                 return layout;
@@ -106,9 +109,12 @@ impl Layout {
     }
 }
 
+/// How many folders above the docs root are looked at at most: `src/content/docs/en/guides` is five below its site.
+const MOST_LEVELS: usize = 8;
+
 /// How many folders above the docs root are looked at for a configuration.
 fn depth(root: &str) -> usize {
-    root.split('/').filter(|part| !part.is_empty()).count().min(3)
+    root.split('/').filter(|part| !part.is_empty()).count().min(MOST_LEVELS)
 }
 
 /// Whether a file may configure the layout of a site, judged by its path.

@@ -45,6 +45,8 @@ use roots::by_stem;
 pub(crate) struct Root {
     /// `""` for the whole tree.
     pub(crate) folder: String,
+    /// The docs root, relative to the site's folder of pages, where the docs root is inside of it. `folder` is then `""`.
+    pub(crate) narrowed_to: String,
     /// The site path that its pages are served below.
     pub(crate) base_path: String,
     pub(crate) generator: Generator,
@@ -90,6 +92,8 @@ pub(crate) struct RootOptions {
     docusaurus: docusaurus::PluginInstance,
     hugo: Option<Arc<hugo::HugoSettings>>,
     jekyll: Option<Arc<jekyll::JekyllSettings>>,
+    /// Whether each page of Nextra is a folder below `app`.
+    is_app_directory: bool,
 }
 
 /// Options of a configuration that are specific to one generator.

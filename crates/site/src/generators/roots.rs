@@ -1,10 +1,11 @@
 //! Which files of a folder are pages, and by which rules a file's name becomes the path it is served at.
 
-use docent_markdown::{Format, FrontMatter, is_partial, stem};
+use docent_markdown::{Format, FrontMatter, is_partial, joined, stem};
 
 use super::{Root, RootKind, docusaurus, rules};
 use crate::generator::Generator;
 use crate::paths::{below, index_path, path_in};
+use crate::tree::joined_in;
 
 impl Root {
     pub(crate) fn holds(&self, file: &str) -> bool {
@@ -15,9 +16,44 @@ impl Root {
         if self.folder.is_empty() { Some(file) } else { file.strip_prefix(self.folder.as_str())?.strip_prefix('/') }
     }
 
+    /// The path of a file relative to the site's folder of pages, also where the docs root is a folder inside of it.
+    pub(crate) fn source_path(&self, file: &str) -> Option<String> {
+        joined(&self.narrowed_to, self.relative_path(file)?)
+    }
+
+    /// The file with a path relative to the site's folder of pages, which may be outside of the docs root.
+    pub(crate) fn file_of(&self, docs_root: &str, source_path: &str) -> String {
+        if self.narrowed_to.is_empty() {
+            return below(&self.folder, source_path);
+        }
+        let up = "../".repeat(self.narrowed_to.split('/').count());
+        joined_in(docs_root, &up, source_path).unwrap_or_else(|| source_path.to_owned())
+    }
+
+    /// A folder of pages that begins above the docs root is taken to begin with it, which leaves the addresses as they are.
+    /// Whether it does.
+    pub(super) fn narrow_to(&mut self, docs_root: &str) -> bool {
+        let is_above = !self.folder.is_empty() && self.folder.split('/').all(|part| part == "..");
+        // What these build, and where, is said for each of their folders.
+        if !is_above || matches!(self.generator, Generator::Antora | Generator::Docfx | Generator::Jekyll) {
+            return false;
+        }
+        let parts: Vec<&str> = docs_root.split('/').filter(|part| !part.is_empty()).collect();
+        let inside = parts[parts.len().saturating_sub(self.folder.split('/').count())..].join("/");
+        match self.generator {
+            // It names pages by where they are mounted.
+            Generator::Hugo => self.base_path = below(&self.base_path, &inside),
+            _ => self.narrowed_to = inside,
+        }
+        // The folder of the original pages is told from those of translations.
+        self.options.docusaurus.folders.iter_mut().filter(|folder| **folder == self.folder).for_each(String::clear);
+        self.folder.clear();
+        true
+    }
+
     /// The site path of a file path without extension.
     pub(crate) fn path_of_stem(&self, stem: &str) -> String {
-        below(&self.base_path, self.relative_path(stem).unwrap_or(stem))
+        below(&self.base_path, &self.source_path(stem).unwrap_or_else(|| stem.to_owned()))
     }
 
     /// Splits a language suffix off a file's stem: `page.fr.md` gives `page` and `fr`.
@@ -40,11 +76,12 @@ impl Root {
     pub(crate) fn is_page(&self, file: &str) -> bool {
         let Some(relative_path) = self.relative_path(file) else { return false };
         let rules = rules(self.generator);
+        let Some(source_path) = self.source_path(file) else { return false };
         rules.facts().reads(Format::of(relative_path))
             && rules.skips_path(self, relative_path).is_none()
             && !relative_path.split('/').any(|part| part == "node_modules")
-            && !self.excluded.is_match(relative_path)
-            && self.included.as_ref().is_none_or(|included| included.is_match(relative_path))
+            && !self.excluded.is_match(&source_path)
+            && self.included.as_ref().is_none_or(|included| included.is_match(&source_path))
     }
 
     /// Whether a file is a partial, which other pages include, judged by its name.
@@ -54,10 +91,10 @@ impl Root {
 
     /// The path a page is served at, taking its front matter into account.
     pub(crate) fn path(&self, file: &str, front: &FrontMatter) -> String {
-        let relative_path = self.relative_path(file).unwrap_or(file);
+        let source_path = self.source_path(file).unwrap_or_else(|| file.to_owned());
         match self.kind {
-            RootKind::Pages if self.generator != Generator::Docusaurus => by_stem(self, relative_path),
-            _ => rules(self.generator).address(self, relative_path, front),
+            RootKind::Pages if self.generator != Generator::Docusaurus => by_stem(self, &source_path),
+            _ => rules(self.generator).address(self, &source_path, front),
         }
     }
 
@@ -66,7 +103,7 @@ impl Root {
     pub(crate) fn key(&self, file: &str, front: &FrontMatter, path: &str) -> Option<String> {
         match self.navigation.is_empty() {
             true => Some(path.to_owned()),
-            false => Some(id_key(&self.navigation, &docusaurus::id(self, self.relative_path(file)?, front))),
+            false => Some(id_key(&self.navigation, &docusaurus::id(self, &self.source_path(file)?, front))),
         }
     }
 

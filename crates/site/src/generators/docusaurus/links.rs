@@ -218,7 +218,8 @@ fn page_script(site: &Site, address: &str) -> Option<String> {
     let mut roots = site.layout().roots.iter().filter(|root| root.kind == RootKind::Pages);
     roots.find_map(|root| {
         let path_in_root = path_in(&root.base_path, address)?;
-        let names = [below(&root.folder, path_in_root), below(&below(&root.folder, path_in_root), "index")];
+        let names =
+            [path_in_root.to_owned(), below(path_in_root, "index")].map(|name| root.file_of(site.root(), &name));
         let endings = ["js", "jsx", "ts", "tsx"];
         names.iter().flat_map(|name| endings.map(|ending| format!("{name}.{ending}"))).find(|file| site.has_any(file))
     })

@@ -52,7 +52,7 @@ impl LinkRules for GitBook {
             format!("{}/", if path.is_empty() { "." } else { &path })
         };
         if path.starts_with('/') {
-            let absolute_link = |file: &str| root.relative_path(file).map(|relative_path| format!("/{relative_path}"));
+            let absolute_link = |file: &str| root.source_path(file).map(|source_path| format!("/{source_path}"));
             forms.extend(absolute_link(&if path.ends_with(".html") { built_path(to) } else { to.to_owned() }));
         } else if path.ends_with(".html") {
             forms.push(with_dot_slash_like(path, relative(folder(from), &built_path(to))));
@@ -67,17 +67,25 @@ impl LinkRules for GitBook {
     }
 }
 
+/// The file at the path of a link, which may be outside of the docs root.
+fn named_file(site: &Site, root: &Root, link: &ParsedLink<'_>, path: &str) -> Option<String> {
+    match link.is_absolute() {
+        true => joined("", path).map(|path| root.file_of(site.root(), &path)),
+        false => joined(folder(link.from), path),
+    }
+}
+
 /// Resolves a link as the command-line tool does. It looks up the target without decoding it, so a percent-encoded path
 /// matches no page.
 fn resolve_built(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
-    let base = if link.is_absolute() { root.folder.as_str() } else { folder(link.from) };
-    let file = joined(base, parts(link.target).0).filter(|file| root.holds(file) && site.address(file).is_some());
+    let file = named_file(site, root, link, parts(link.target).0);
+    let file = file.filter(|file| root.holds(file) && site.address(file).is_some());
     if let Some(file) = file {
         return link.page(file);
     }
     // The browser resolves other links; built files are in the same folders as their sources.
-    let relative_folder = folder(root.relative_path(link.from).unwrap_or_default());
-    let base = if link.is_absolute() { root.base_path.clone() } else { below(&root.base_path, relative_folder) };
+    let from = root.source_path(link.from).unwrap_or_default();
+    let base = if link.is_absolute() { root.base_path.clone() } else { below(&root.base_path, folder(&from)) };
     let Some(path) = joined(&base, &link.path) else {
         return if has_markdown_ending(&link.path) { link.missing(None) } else { Target::NotUnderstood };
     };
@@ -105,10 +113,8 @@ fn is_copied(site: &Site, file: &str) -> bool {
 
 /// Resolves a link as gitbook.com does: like a forge, to files and folders of the repository.
 fn resolve_hosted(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
-    let base = if link.is_absolute() { root.folder.as_str() } else { folder(link.from) };
-    let Some(path) =
-        joined(base, &link.path).filter(|path| path.is_empty() || root.holds(path) || *path == root.folder)
-    else {
+    let path = named_file(site, root, link, &link.path);
+    let Some(path) = path.filter(|path| path.is_empty() || root.holds(path) || *path == root.folder) else {
         return Target::NotUnderstood;
     };
     if site.has_any(&path) {
@@ -119,7 +125,7 @@ fn resolve_hosted(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
             (None, false) => Target::Asset { file: path },
         };
     }
-    let address = below(&root.base_path, root.relative_path(&path).unwrap_or_default());
+    let address = below(&root.base_path, &root.source_path(&path).unwrap_or_default());
     if let Some(file) = site.file_at(&address) {
         return link.page(file);
     }
@@ -136,6 +142,6 @@ fn browser(site: &Site) -> BuiltSite<'_> {
 
 /// Whether a page is the index of its folder.
 fn is_index(root: &Root, file: &str) -> bool {
-    let Some(relative_path) = root.relative_path(file) else { return false };
-    root.path(file, &docent_markdown::FrontMatter::default()) == below(&root.base_path, folder(relative_path))
+    let Some(source_path) = root.source_path(file) else { return false };
+    root.path(file, &docent_markdown::FrontMatter::default()) == below(&root.base_path, folder(&source_path))
 }

@@ -6,7 +6,6 @@ use docent_markdown::is_markdown_page;
 
 use self::config::is_served_by_application;
 use super::Root;
-use crate::layout::below;
 use crate::link_target::{
     LinkRequest, ParsedLink, encoded, has_page_ending, parts, relative_path, retargeted_link, suffix_of,
     with_dot_slash_like,
@@ -109,7 +108,7 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
     let by_file = [retargeted_link(like, from, to, anchor)].into_iter().filter(|_| has_page_ending(written));
     let address = match is_markdown_page(to) {
         true => site.address(to).map(str::to_owned),
-        false => to.strip_prefix(&format!("{}/", below(site.layout().home(), "public"))).map(str::to_owned),
+        false => to.strip_prefix(&format!("{}/", site.from_home("public"))).map(str::to_owned),
     };
     let Some(address) = address else { return retargeted_link(like, from, to, anchor) };
     let slash = if written.ends_with('/') && !address.is_empty() { "/" } else { "" };

@@ -71,6 +71,7 @@ impl Rules for Nextra {
         }
         if let Some(app) = folder(["app", "src/app"]) {
             let mut app = root(app, "", &["**/_*/**", "**/[[]*/**"]);
+            app.options.is_app_directory = true;
             app.included = Some(Globs::known(&["page.{md,mdx}", "**/page.{md,mdx}"]));
             roots.push(app);
         }
@@ -89,7 +90,7 @@ impl Rules for Nextra {
 
     fn address(&self, root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
         let stem = stem(relative_path).unwrap_or(relative_path);
-        let path = match root.folder.ends_with("app") {
+        let path = match root.options.is_app_directory {
             true => {
                 let folder = stem.rsplit_once('/').map_or("", |(folder, _)| folder);
                 folder.split('/').filter(|part| !next::is_group(part)).collect::<Vec<_>>().join("/")

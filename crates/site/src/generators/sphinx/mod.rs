@@ -250,8 +250,11 @@ impl LinkRules for Sphinx {
                 target => target,
             };
         }
-        let base = if link.is_absolute() { options.source.as_str() } else { folder(link.from) };
-        let Some(path) = joined(base, &link.path) else { return Target::NotUnderstood };
+        let path = match link.is_absolute() {
+            true => joined_in(site.root(), &options.source, &link.path),
+            false => joined(folder(link.from), &link.path),
+        };
+        let Some(path) = path else { return Target::NotUnderstood };
         if site.has_file(&path) {
             return match (is_page(&path), site.address(&path)) {
                 (true, Some(_)) => link.page(path),
@@ -300,7 +303,7 @@ impl LinkRules for Sphinx {
             _ => to.to_owned(),
         };
         let path_to_target = match path.starts_with('/') {
-            true => format!("/{}", name.strip_prefix(source).unwrap_or(&name).trim_start_matches('/')),
+            true => rst::absolute_path(site, &name),
             false => relative(folder(from), &name),
         };
         format!("{}{suffix}", encoded(&with_dot_slash_like(path, path_to_target)))

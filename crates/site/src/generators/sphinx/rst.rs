@@ -11,6 +11,7 @@
 
 use std::ops::Range;
 
+use crate::tree::joined_in;
 use docent_markdown::{AnchorStyle, Format, Link, LinkKind, Page, folder, is_page, joined, stem};
 
 use super::document_at;
@@ -139,7 +140,16 @@ fn doc(site: &Site, from: &str, path: &str) -> Target {
 
 /// Resolves a path from the docs folder if it is absolute, else from the folder of the page.
 fn resolve_path(site: &Site, from: &str, path: &str) -> Option<String> {
-    if path.starts_with('/') { joined(&site.layout().options.sphinx.source, path) } else { joined(folder(from), path) }
+    match path.starts_with('/') {
+        true => joined_in(site.root(), &site.layout().options.sphinx.source, path),
+        false => joined(folder(from), path),
+    }
+}
+
+/// The path of a file from the docs folder, as Sphinx writes it.
+pub(super) fn absolute_path(site: &Site, file: &str) -> String {
+    let source_path = site.layout().root(file).and_then(|root| root.source_path(file));
+    format!("/{}", source_path.as_deref().unwrap_or(file))
 }
 
 /// Resolves a link that is no role.
@@ -171,11 +181,10 @@ pub(super) fn resolve(site: &Site, link: &ParsedLink<'_>) -> Target {
 /// Writes a link in the form of `like`; a new link to a document is a role.
 pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
     let LinkRequest { from, to, anchor, like, .. } = *wanted;
-    let source = site.layout().options.sphinx.source.as_str();
     let is_document = site.address(to).is_some();
     let name = |file: &str| if is_document { stem(file).unwrap_or(file).to_owned() } else { file.to_owned() };
     let path_to = |is_absolute: bool, file: &str| match is_absolute {
-        true => format!("/{}", file.strip_prefix(source).unwrap_or(file).trim_start_matches('/')),
+        true => absolute_path(site, file),
         false => relative_path(folder(from), file),
     };
     if let Some(role) = Role::read(like) {

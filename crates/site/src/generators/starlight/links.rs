@@ -20,14 +20,13 @@ const SOURCE_EXTENSIONS: [&str; 6] = ["astro", "html", "ts", "js", "md", "mdx"];
 struct Links<'s> {
     site: &'s Site,
     options: &'s StarlightOptions,
-    home: &'s str,
 }
 
 impl LinkRules for Starlight {
     fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
         let links = Links::of(site);
         let Some(address) = site.address(link.from) else {
-            let is_inside = link.from.starts_with(&format!("{}/", below(links.home, "src")));
+            let is_inside = link.from.starts_with(&format!("{}/", site.from_home("src")));
             return match (is_inside, link.is_absolute()) {
                 (false, _) => resolve_by_name(site, link),
                 (true, true) => links.resolve_absolute(link),
@@ -71,7 +70,7 @@ impl LinkRules for Starlight {
         };
         let base = if base.is_empty() { String::new() } else { format!("/{base}") };
         let Some(address) = site.address(to) else {
-            let public = format!("{}/", below(links.home, "public"));
+            let public = format!("{}/", site.from_home("public"));
             return match to.strip_prefix(&public) {
                 Some(served) => format!("{base}/{}{suffix}", escaped(served)),
                 None if path.is_empty() || path.starts_with('/') => {
@@ -122,7 +121,7 @@ impl LinkRules for Starlight {
 
 impl<'s> Links<'s> {
     fn of(site: &'s Site) -> Self {
-        Self { site, options: &site.layout().options.starlight, home: site.layout().home() }
+        Self { site, options: &site.layout().options.starlight }
     }
 
     /// The folder that a relative URL on a page starts from.
@@ -155,7 +154,7 @@ impl<'s> Links<'s> {
         if let Some(file) = exact(name).or_else(|| exact(without_ending?)) {
             return link.page(file);
         }
-        let public = below(self.home, &below("public", name));
+        let public = self.site.from_home(&below("public", name));
         if self.site.has_any(&public) {
             return Target::Asset { file: public };
         }
@@ -168,7 +167,11 @@ impl<'s> Links<'s> {
         // Where a translation is missing, the page of the default language stands in.
         let language = self.language_of(name);
         let rest = language.map(|language| name[language.len()..].trim_matches('/'));
-        if let Some(file) = rest.and_then(|rest| exact(&below(&self.options.default_language, rest))) {
+        let stand_in = rest.map(|rest| below(&self.options.default_language, rest));
+        if [Some(name), stand_in.as_deref()].into_iter().flatten().any(|name| self.site.is_served_outside(name)) {
+            return Target::NotUnderstood;
+        }
+        if let Some(file) = stand_in.and_then(|name| exact(&name)) {
             return link.page(file);
         }
         // A name with an extension may be a generated file, such as a feed or a sitemap.
@@ -189,7 +192,7 @@ impl<'s> Links<'s> {
 
     /// The file in `src/pages` that renders what is served at a path.
     fn source_of_page(&self, name: &str) -> Option<String> {
-        let pages = below(self.home, "src/pages");
+        let pages = self.site.from_home("src/pages");
         let stems = [below(&pages, name), below(&pages, &below(name, "index"))];
         let files =
             stems.iter().flat_map(|stem| SOURCE_EXTENSIONS.iter().map(move |ending| format!("{stem}.{ending}")));
@@ -199,7 +202,7 @@ impl<'s> Links<'s> {
 
     /// Whether a path may be a page of a dynamic route in `src/pages`.
     fn may_match_route(&self, name: &str) -> bool {
-        let pages = format!("{}/", below(self.home, "src/pages"));
+        let pages = format!("{}/", self.site.from_home("src/pages"));
         let outside = self.site.outside.iter().map(String::as_str);
         let mut routes = self.site.files().chain(outside).filter_map(|file| file.strip_prefix(&pages)?.split_once('['));
         routes.any(|(start, _)| name.starts_with(start))

@@ -33,13 +33,13 @@ struct Links<'s> {
 impl LinkRules for VitePress {
     fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
         let Some(links) = Links::of(site) else { return resolve_by_name(site, link) };
-        let Some(relative_path) = links.root.relative_path(link.from) else { return resolve_by_name(site, link) };
+        let Some(source_path) = links.root.source_path(link.from) else { return resolve_by_name(site, link) };
         if site.address(link.from).is_none() && !link.is_absolute() {
             // A relative link in an included file starts from the page that includes the file.
             return Target::NotUnderstood;
         }
         if asset_ending(&link.path).is_some() {
-            return links.asset(link, relative_path);
+            return links.asset(link, &source_path);
         }
         if links.options.addresses_computed || matches!(link.path.rsplit('/').next(), Some("." | "..")) {
             return Target::NotUnderstood;
@@ -47,7 +47,7 @@ impl LinkRules for VitePress {
         if has_markdown_ending(&link.path) && link.syntax == LinkSyntax::Component {
             return Target::NotUnderstood;
         }
-        let rewritten = links.root.rewritten(relative_path);
+        let rewritten = links.root.rewritten(&source_path);
         let Some(name) = joined(if link.is_absolute() { "" } else { folder(&rewritten) }, &link.path) else {
             return link.missing(None);
         };
@@ -65,7 +65,7 @@ impl LinkRules for VitePress {
         let Some(links) = Links::of(site).filter(|links| !links.options.addresses_computed) else {
             return retargeted_link_by_name(site, wanted);
         };
-        let (Some(relative_path), true) = (links.root.relative_path(from), site.address(from).is_some()) else {
+        let (Some(source_path), true) = (links.root.source_path(from), site.address(from).is_some()) else {
             return retargeted_link_by_name(site, wanted);
         };
         let (path, _) = parts(like);
@@ -75,11 +75,12 @@ impl LinkRules for VitePress {
             _ => links.base_prefix(path),
         };
         if site.address(to).is_none() {
-            let public = below(&links.root.folder, "public/x");
+            let public = links.root.file_of(site.root(), "public/x");
             let public_path = to.strip_prefix(public.trim_end_matches('x'));
-            let path = match (public_path, links.root.relative_path(to)) {
+            let target_path = links.root.source_path(to);
+            let path = match (public_path, &target_path) {
                 (Some(public_path), _) => public_path,
-                (None, Some(relative_path)) if path.starts_with('/') => relative_path,
+                (None, Some(target_path)) if path.starts_with('/') => target_path,
                 _ if path.is_empty() => return retargeted_link(&format!("x{like}"), from, to, anchor),
                 _ => return retargeted_link(like, from, to, anchor),
             };
@@ -108,7 +109,7 @@ impl LinkRules for VitePress {
         let written = match is_absolute {
             true => format!("{base}/{target}"),
             false => {
-                let way = relative_file_path(folder(&links.root.rewritten(relative_path)), &target);
+                let way = relative_file_path(folder(&links.root.rewritten(&source_path)), &target);
                 // A name with a colon would be read as a scheme.
                 let is_dotted = way.is_empty() || target.rsplit('/').next().is_some_and(|name| name.contains(':'));
                 if is_dotted { format!("./{way}") } else { with_dot_slash_like(path, way) }
@@ -133,14 +134,14 @@ impl<'s> Links<'s> {
 
     /// The rewritten path of a page without extension, relative to the folder of the root; an index is `folder/index`.
     fn stem(&self, file: &str) -> String {
-        let rewritten = self.root.rewritten(self.root.relative_path(file).unwrap_or(file));
+        let rewritten = self.root.rewritten(&self.root.source_path(file).unwrap_or_else(|| file.to_owned()));
         stem(&rewritten).unwrap_or(&rewritten).to_owned()
     }
 
     /// The page with such a path, see [`Self::stem`].
     fn page_of(&self, stem: &str) -> Option<&'s str> {
         // `a.md` and `a/index.md` are two pages whose addresses differ only in the trailing slash.
-        let file = below(&self.root.folder, &format!("{stem}.md"));
+        let file = self.root.file_of(self.site.root(), &format!("{stem}.md"));
         let exact = self.site.address(&file).and_then(|_| self.site.files.get(&file)).map(String::as_str);
         exact.into_iter().chain(self.site.file_at(&index_path(stem, &["index"]))).find(|file| self.stem(file) == stem)
     }
@@ -154,7 +155,10 @@ impl<'s> Links<'s> {
         if let Some(file) = self.page_of(preferred) {
             return Some(link.page(file));
         }
-        let html = below(&self.root.folder, &format!("public/{preferred}.html"));
+        if self.site.outside.contains(&self.root.file_of(self.site.root(), &format!("{preferred}.md"))) {
+            return Some(Target::NotUnderstood);
+        }
+        let html = self.root.file_of(self.site.root(), &format!("public/{preferred}.html"));
         if self.site.has_file(&html) {
             return Some(Target::Asset { file: html });
         }
@@ -183,7 +187,7 @@ impl<'s> Links<'s> {
             return Target::Redirect { destination: destination.to_owned() };
         }
         let name = name.strip_suffix(".md").or_else(|| name.strip_suffix(".html")).unwrap_or(name);
-        let file = below(&self.root.folder, &format!("{name}.md"));
+        let file = self.root.file_of(self.site.root(), &format!("{name}.md"));
         let is_excluded = self.site.has_file(&file) && !is_markdown_page(&file);
         if is_excluded || self.may_match_route(name) || (self.options.base.is_none() && link.is_absolute()) {
             return Target::NotUnderstood;
@@ -193,9 +197,9 @@ impl<'s> Links<'s> {
 
     /// Whether a path may be a page of a dynamic route.
     fn may_match_route(&self, name: &str) -> bool {
-        self.site.files().filter(|file| file.contains('[')).filter_map(|file| self.root.relative_path(file)).any(
-            |relative_path| {
-                let rewritten = self.root.rewritten(relative_path);
+        self.site.files().filter(|file| file.contains('[')).filter_map(|file| self.root.source_path(file)).any(
+            |source_path| {
+                let rewritten = self.root.rewritten(&source_path);
                 let Some(route) = stem(&rewritten) else { return false };
                 let route = index_path(route, &["index"]);
                 let (pattern, segment) = (route.split('/'), name.split('/'));
@@ -205,9 +209,9 @@ impl<'s> Links<'s> {
         )
     }
 
-    fn asset(&self, link: &ParsedLink<'_>, relative_path: &str) -> Target {
-        let source = &self.root.folder;
-        let rewritten = self.root.rewritten(relative_path);
+    fn asset(&self, link: &ParsedLink<'_>, source_path: &str) -> Target {
+        let source_file = |path: &str| self.root.file_of(self.site.root(), path);
+        let rewritten = self.root.rewritten(source_path);
         let exists = |path: &String| self.site.has_any(path);
         let site_path = joined(if link.is_absolute() { "" } else { folder(&rewritten) }, &link.path);
         let mut files = Vec::new();
@@ -220,8 +224,8 @@ impl<'s> Links<'s> {
             .map(String::as_str)
             .chain(site_path.as_deref().and_then(|name| self.without_base(link, name)))
         {
-            files.push(below(source, &below("public", site_path)));
-            files.push(below(source, site_path));
+            files.push(source_file(&below("public", site_path)));
+            files.push(source_file(site_path));
         }
         if let Some(file) = files.iter().find(|file| exists(file)) {
             return Target::Asset { file: file.clone() };
