@@ -20,19 +20,15 @@ use std::ops::Range;
 use crate::anchors::AnchorStyle;
 use crate::front_matter;
 use crate::page::Format;
-use crate::parse::mdx_constructs;
-use crate::parse::parse_as;
-use crate::parse_lines::Lines;
-use crate::parse_lines::each_line;
-use crate::parse_lines::line_end;
+use crate::parse::{mdx_constructs, parse_as};
+use crate::parse_lines::{Lines, line_end, lines_after};
 use crate::parse_marks;
-use crate::parse_mdx::Constructs;
+use crate::parse_mdx::{self, Constructs};
 use crate::parse_tags::{Dialect, scan_tag};
 use crate::regex;
-use crate::site_paths::folder;
-use crate::site_paths::joined;
+use crate::site_paths::{folder, joined};
 use crate::text::text_of;
-use crate::words::has_word;
+use crate::words::{has_word, on_one_line};
 
 use markup::{TagEffect, TagReader, Tags};
 
@@ -259,15 +255,13 @@ impl Found<'_> {
         }
         // Two `--8<--` lines may also enclose a list of files.
         let mut is_list = false;
-        let mut at = body;
-        for line in each_line(&text[body..]) {
+        for (at, line) in lines_after(text, body) {
             let named = line.trim();
             if named.len() >= 3 && named.contains("8<") && named.chars().all(|c| matches!(c, '-' | '8' | '<')) {
                 is_list = !is_list;
             } else if is_list && (named.starts_with(['/', '~', '.']) || named.contains("..") || named.contains("://")) {
                 self.add("include", at..at + line.trim_end().len());
             }
-            at += line.len();
         }
     }
 
@@ -312,7 +306,7 @@ impl Found<'_> {
         let text = self.text.replace("\r\n", " \n");
         let constructs = settled(&mut plain, |plain| {
             let outside: Vec<Range<usize>> = std::iter::once(0..body).chain(plain.iter().cloned()).collect();
-            let constructs = crate::parse_mdx::constructs(&text, body, &outside, &self.lines);
+            let constructs = parse_mdx::constructs(&text, body, &outside, &self.lines);
             (constructs.blanked.clone(), constructs)
         });
         self.mdx(body, &constructs, &plain);
@@ -479,7 +473,7 @@ impl Found<'_> {
     fn likely_mdx(&mut self, body: usize, code: &[Range<usize>]) {
         let head = 0..body;
         let outside: Vec<Range<usize>> = std::iter::once(head).chain(code.iter().cloned()).collect();
-        let constructs = crate::parse_mdx::constructs(self.text, body, &outside, &self.lines);
+        let constructs = parse_mdx::constructs(self.text, body, &outside, &self.lines);
         for span in &constructs.blanked {
             let written = &self.text[span.clone()];
             let before = self.text[..span.start].chars().next_back();
@@ -571,15 +565,12 @@ fn is_active_list(list: &str) -> bool {
 /// The end of the block whose first line is at `at`: that of the line of the same marks, or of the text.
 fn block_end(text: &str, at: usize, marks: &str) -> usize {
     let sign = marks.chars().next().unwrap_or('`');
-    let mut end = line_end(text, at);
-    for line in each_line(&text[end..]) {
-        end += line.len();
+    let closes = |line: &str| {
         let inside = line.trim_matches(|c: char| c.is_whitespace() || c == '>');
-        if inside.starts_with(marks) && inside.chars().all(|c| c == sign) {
-            break;
-        }
-    }
-    end
+        inside.starts_with(marks) && inside.chars().all(|c| c == sign)
+    };
+    let closing = lines_after(text, line_end(text, at)).find(|(_, line)| closes(line));
+    closing.map_or(text.len(), |(at, line)| at + line.len())
 }
 
 /// A piece without insignificant whitespace. A line break stays one, because it may end a comment.
@@ -602,8 +593,4 @@ fn tidied(text: &str) -> String {
         }
     }
     tidied
-}
-
-fn on_one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

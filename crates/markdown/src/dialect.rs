@@ -8,34 +8,13 @@ use std::borrow::Cow;
 
 use crate::dialect_marks as marks;
 use crate::lines_from::{Composed, Fence, FenceLine};
-use crate::parse_lines::{each_line, has_three};
+use crate::parse_lines::{has_three, lines_after};
 use crate::regex;
+use crate::words::has_word;
 
 /// Kinds of admonitions whose default title is their kind.
-const KINDS: [&str; 22] = [
-    "note",
-    "tip",
-    "info",
-    "warning",
-    "danger",
-    "caution",
-    "important",
-    "details",
-    "success",
-    "question",
-    "abstract",
-    "failure",
-    "bug",
-    "example",
-    "quote",
-    "hint",
-    "attention",
-    "error",
-    "secondary",
-    "summary",
-    "tldr",
-    "seealso",
-];
+const KINDS: &str = "note tip info warning danger caution important details success question abstract failure bug \
+    example quote hint attention error secondary summary tldr seealso";
 
 /// Maximum nesting depth of markers with indented content.
 const DEEPEST: usize = 32;
@@ -69,14 +48,12 @@ pub fn translate(
         containers: 0,
         attribute_lists,
     };
-    let mut at = 0;
-    for (number, line) in (1..).zip(each_line(text)) {
+    for (number, (at, line)) in (1..).zip(lines_after(text, 0)) {
         let origin = origin(number);
         match at < body {
             true => translator.out.push(line, origin),
             false => translator.line(line, origin),
         }
-        at += line.len();
     }
     Some(translator.out)
 }
@@ -90,10 +67,7 @@ pub(crate) fn indented_marks(text: &str, body: usize) -> Vec<usize> {
     let mut fence = Fence::default();
     // The last marker and its indentation, until the next non-blank line shows whether it has content.
     let mut last: Option<(usize, usize)> = None;
-    let mut at = body;
-    for line in each_line(&text[body..]) {
-        let start = at;
-        at += line.len();
+    for (start, line) in lines_after(text, body) {
         if line.trim().is_empty() {
             continue;
         }
@@ -260,7 +234,7 @@ fn outside_code(line: &str, change: impl Fn(&str) -> Cow<'_, str>) -> String {
 /// The default title of a container.
 fn usual_title(kind: &str) -> String {
     let kind = kind.to_lowercase();
-    if KINDS.contains(&kind.as_str()) { capitalised(&kind) } else { String::new() }
+    if has_word(KINDS, &kind) { capitalised(&kind) } else { String::new() }
 }
 
 fn capitalised(word: &str) -> String {

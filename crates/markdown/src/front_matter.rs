@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::parse_lines::Lines;
+use crate::parse_lines::{Lines, lines_after};
 use crate::problem::Problem;
 use crate::{front_matter_toml, front_matter_yaml};
 
@@ -224,14 +224,12 @@ fn find_block(text: &str) -> Option<Block> {
         _ => return None,
     };
     let start = bom + first.len();
-    let mut at = start;
-    for line in text[start..].split_inclusive('\n') {
+    for (at, line) in lines_after(text, start) {
         if ends.contains(&line.trim_end()) {
             // Two rules with a text between them are no block.
             let is_block = first.trim_end() != "---" || may_be_mapping(&text[start..at]);
             return is_block.then(|| Block { span: bom..at + line.len(), body: start..at, syntax });
         }
-        at += line.len();
     }
     None
 }

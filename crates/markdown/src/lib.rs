@@ -64,14 +64,14 @@ pub use lines_from::{Composed, Fence, FenceLine};
 pub use notebook::{NO_NOTEBOOK, Notebook};
 pub use page::{CodeBlock, Format, Heading, Link, LinkKind, Page, Section};
 pub use parse::{parse, parse_adoc, parse_as};
-pub use parse_lines::{Lines, each_line, line_end, line_of};
+pub use parse_lines::{Lines, each_line, line_end, line_of, line_start, lines_after};
 pub use parse_tags::{Dialect, Tag, TagKind, scan_tag};
 pub use problem::{MOST_PROBLEMS, Problem};
 pub use rst::{rst_id, rst_labels};
 pub use sections::code_span_end;
 pub use site_paths::{
-    folder, is_agents_file, is_for_editors, is_markdown, is_markdown_page, is_markup, is_page, is_partial, joined,
-    rebased, site_path, slugged, stem,
+    file_name, folder, is_agents_file, is_for_editors, is_markdown, is_markdown_page, is_markup, is_page, is_partial,
+    joined, rebased, site_path, slugged, stem,
 };
 pub use text::{is_binary, text_of};
-pub use words::has_word;
+pub use words::{has_word, on_one_line};

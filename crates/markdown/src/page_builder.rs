@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::front_matter::FrontMatter;
 use crate::heading_path::{HeadingPath, MOST_HEADINGS, excess_heading};
 use crate::page::{CodeBlock, Format, Heading, Link, Page, Section};
-use crate::parse_lines::Lines;
+use crate::parse_lines::{Lines, lines_after};
 use crate::problem::Problem;
 use crate::text::text_of;
 
@@ -170,16 +170,13 @@ pub(crate) struct Line<'t> {
 
 impl<'t> Line<'t> {
     pub(crate) fn all(text: &'t str) -> Vec<Self> {
-        let mut at = text.len() - text.trim_start_matches('\u{feff}').len();
-        let mut lines = Vec::new();
-        for line in text[at..].split_inclusive('\n') {
-            let start = at;
-            at += line.len();
+        let first = text.len() - text.trim_start_matches('\u{feff}').len();
+        let line = |(start, line): (usize, &'t str)| {
             let text = line.trim_end();
             let blank = text.len() - text.trim_start_matches([' ', '\t']).len();
-            lines.push(Self { start, text, indent: columns(&text[..blank]) });
-        }
-        lines
+            Self { start, text, indent: columns(&text[..blank]) }
+        };
+        lines_after(text, first).map(line).collect()
     }
 
     pub(crate) fn is_blank(&self) -> bool {

@@ -21,6 +21,7 @@ use crate::parse_html::{Piece, pieces};
 use crate::parse_markdown::{Definition, Events};
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
 use crate::sections::{Instead, SourceText, cleaned, code_block};
+use crate::words::on_one_line;
 
 /// A tag with this many bytes or more before it on its line does not begin the line.
 const DEEPEST_INDENT: usize = 1_000;
@@ -116,7 +117,7 @@ fn inline_target(target: &str) -> Option<String> {
 
 /// A reference label, normalized as CommonMark compares it.
 pub(crate) fn label(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    on_one_line(text).to_lowercase()
 }
 
 struct OpenSection {
@@ -315,7 +316,7 @@ impl BlockParser<'_> {
             true => with_edge_spaces(&self.source, &self.verbatim, range.start, raw),
             false => with_own_spaces(raw, text.clone()),
         };
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = on_one_line(&text);
         let level = level as u8;
         let anchor = match (id, self.anchors.docfx_special_anchor(raw, &words)) {
             (_, Some(anchor)) => anchor,

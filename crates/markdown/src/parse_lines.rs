@@ -31,6 +31,11 @@ pub fn line_of(text: &str, at: usize) -> usize {
     text.as_bytes()[..at.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
 }
 
+/// The start of the line that contains `at`.
+pub fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |newline| newline + 1)
+}
+
 /// The end of the line that contains `at`, after its line break.
 pub fn line_end(text: &str, at: usize) -> usize {
     memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |length| at + length + 1)
@@ -43,6 +48,15 @@ pub fn each_line(text: &str) -> impl Iterator<Item = &str> {
         let line = at..line_end(text, at);
         at = line.end;
         (!line.is_empty()).then(|| &text[line])
+    })
+}
+
+/// The lines of a text from the byte `from` on, with their line breaks, each with the byte at which it begins.
+pub fn lines_after(text: &str, from: usize) -> impl Iterator<Item = (usize, &str)> {
+    each_line(&text[from..]).scan(from, |next, line| {
+        let at = *next;
+        *next += line.len();
+        Some((at, line))
     })
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::anchors::AnchorStyle;
 use crate::lines_from::{Fence, FenceLine};
-use crate::parse_lines::each_line;
+use crate::parse_lines::lines_after;
 use crate::regex;
 
 // An element whose content is Markdown, alone on its line. One with an id stays what it is: the id is an anchor.
@@ -27,10 +27,7 @@ pub(crate) fn rewritten(text: Cow<'_, str>, body: usize) -> Cow<'_, str> {
     let mut edits: Vec<(std::ops::Range<usize>, u8)> = Vec::new();
     let mut fence = Fence::default();
     let (mut open, mut blank_lines, mut may_be_term) = (Vec::new(), 0, false);
-    let mut at = body;
-    for line in each_line(&text[body..]) {
-        let start = at;
-        at += line.len();
+    for (start, line) in lines_after(&text, body) {
         let words = line.trim_end_matches(['\n', '\r']);
         if words.trim().is_empty() {
             blank_lines += 1;
@@ -51,9 +48,9 @@ pub(crate) fn rewritten(text: Cow<'_, str>, body: usize) -> Cow<'_, str> {
             open.pop();
             edits.push((start..start + words.len(), b' '));
         } else if words[indent..].starts_with('<') && INLINE.is_match(words) {
-            let next = line_words(&text[at..]);
-            if !next.trim().is_empty() {
-                edits.push((start + words.len()..at, b' '));
+            let end = start + line.len();
+            if !line_words(&text[end..]).trim().is_empty() {
+                edits.push((start + words.len()..end, b' '));
             }
         }
         may_be_term = is_definition || indent < 4 && !words.starts_with('#') || may_be_term && indent >= 4;

@@ -8,6 +8,7 @@ use crate::page::CodeBlock;
 use crate::parse_html::{Ends, opens_script_or_style};
 use crate::parse_lines::{has_three, line_end};
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
+use crate::words::on_one_line;
 
 /// The text of a page, the text as parsed, and what was taken out of it.
 #[derive(Debug, Clone, Copy)]
@@ -204,7 +205,7 @@ fn title_of(source: &SourceText<'_>, at: usize) -> Option<String> {
 fn bold_title(tag: &Tag, text: &str) -> Option<String> {
     let names = ["title", "label", "path", "query", "body", "name", "summary", "header"];
     let title = names.iter().find_map(|name| tag.value(text, name))?;
-    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = on_one_line(title);
     (!title.is_empty()).then(|| format!("**{title}** "))
 }
 

@@ -94,6 +94,11 @@ pub fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
+/// The last segment of a path.
+pub fn file_name(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
 /// A path resolved relative to a folder, with a leading `../` for each folder that it leads out of the tree.
 pub fn rebased(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();

@@ -1,4 +1,9 @@
-//! Lists of words in one text.
+//! Words of a text, and lists of words in one text.
+
+/// A text with its words separated by single spaces.
+pub fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
 
 /// Whether a list of words with blanks between them has this one.
 pub fn has_word(list: &str, word: &str) -> bool {

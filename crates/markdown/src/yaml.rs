@@ -63,6 +63,21 @@ impl Yaml {
             _ => &[],
         }
     }
+
+    /// The text of a member.
+    pub fn text_of(&self, name: &str) -> Option<&str> {
+        self.get(name)?.text()
+    }
+
+    /// The items of a member that is a list.
+    pub fn list_of(&self, name: &str) -> &[Self] {
+        self.get(name).map_or(&[], Self::list)
+    }
+
+    /// The members of a member that is a mapping.
+    pub fn members_of(&self, name: &str) -> &[(String, Self)] {
+        self.get(name).map_or(&[], Self::members)
+    }
 }
 
 /// Parses a document (JSON, too), or says why it cannot be parsed. The parser limits depth, size and aliases.

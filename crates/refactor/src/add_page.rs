@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use docent_markdown::{Format, folder};
+use docent_markdown::{Format, file_name, folder, on_one_line};
 use docent_site::{ChangedTree, NavigationFiles, Site, Tree};
 
 use super::edit::Change;
 use super::navigation::follow_navigation;
 use super::selection::page_path;
-use super::{RefactorError, Refactored, counted, on_one_line};
+use super::{RefactorError, Refactored, counted};
 
 /// A heading of the new page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,7 +124,7 @@ const MARKDOWN: [&str; 3] = ["md", "mdx", "markdown"];
 /// of Markdown that no page of the site has. Any other path stays as it is.
 pub fn new_page_path<'p>(site: &Site, path: &'p str) -> Cow<'p, str> {
     let Some(usual) = usual_ending(site, path) else { return Cow::Borrowed(path) };
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     match name.rsplit_once('.') {
         None if !name.is_empty() => Cow::Owned(format!("{path}.{usual}")),
         Some((_, ending)) if MARKDOWN.contains(&ending) && MARKDOWN.contains(&usual) && !has_pages(site, ending) => {

@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
-use docent_markdown::{Field, FieldValue, Format, FrontMatter, Page, Syntax, adoc_header, parse, text_of};
+use docent_markdown::{
+    Field, FieldValue, Format, FrontMatter, Page, Syntax, adoc_header, line_end, line_start, lines_after, parse,
+    text_of,
+};
 
 use super::edit::{TextEdit, apply};
 use super::field::find;
@@ -57,8 +60,7 @@ pub(super) fn without(page: &Page, bytes: &[u8], field: &str, own: &str) -> Opti
 
 fn without_in_adoc(text: &str, field: &str, own: &str) -> Option<TextEdit> {
     let name = format!(":{field}:");
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
+    for (at, line) in lines_after(text, 0) {
         let words = line.trim_end();
         if let Some(value) = words.strip_prefix(name.as_str()).filter(|value| !value.ends_with('\\')) {
             let path = own.split_once(':').map_or(own, |(_, path)| path);
@@ -71,7 +73,6 @@ fn without_in_adoc(text: &str, field: &str, own: &str) -> Option<TextEdit> {
                 kept => Some(TextEdit::new(at..at + words.len(), format!("{name} {}", kept.join(",").trim_start()))),
             };
         }
-        at += line.len();
     }
     None
 }
@@ -88,8 +89,6 @@ fn without_in_list(text: &str, front_matter: &FrontMatter, field: &str, own: &st
         Syntax::Toml => toml_value(text, &body, field).map(|start| (start, start..body.end))?,
         _ => return None,
     };
-    let line_of = |at: usize| text[..at].rfind('\n').map_or(0, |at| at + 1);
-    let to_end_of_line = |at: usize| text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
     let is_in_brackets = text[value.clone()].trim_start().starts_with('[');
     let end = if is_in_brackets { value.start + text[value.clone()].find(']')? } else { value.end };
     let item = value.start + text[value.start..end].rfind(own)?;
@@ -101,16 +100,19 @@ fn without_in_list(text: &str, front_matter: &FrontMatter, field: &str, own: &st
                 let last = item + own.len() + quote.map_or(0, char::len_utf8);
                 TextEdit::new(value.start + text[value.start..item].rfind(',')?..last, "")
             }
-            false => TextEdit::new(line_of(item)..to_end_of_line(item), ""),
+            false => TextEdit::new(line_start(text, item)..line_end(text, item), ""),
         });
     }
-    let lines = line_of(start)..if is_in_brackets { to_end_of_line(end) } else { end };
+    let lines = line_start(text, start)..if is_in_brackets { line_end(text, end) } else { end };
     if lines != body || front_matter.syntax != Syntax::Yaml {
         return Some(TextEdit::new(lines, ""));
     }
-    let after = to_end_of_line(body.end);
+    let after = line_end(text, body.end);
     let blank = text[after..].len() - text[after..].trim_start_matches(['\r', '\n']).len();
-    Some(TextEdit::new(line_of(body.start - 1)..after + blank.min(text[after..].find('\n').map_or(0, |at| at + 1)), ""))
+    Some(TextEdit::new(
+        line_start(text, body.start - 1)..after + blank.min(text[after..].find('\n').map_or(0, |at| at + 1)),
+        "",
+    ))
 }
 
 /// Adds an attribute after the existing attributes of the header, or one more value to an existing attribute.
@@ -164,8 +166,7 @@ fn in_toml(text: &str, body: &Range<usize>, field: &str, address: &str, newline:
 
 /// The offset at which the value of a TOML field begins.
 fn toml_value(text: &str, body: &Range<usize>, field: &str) -> Option<usize> {
-    let mut at = body.start;
-    for line in text[body.clone()].split_inclusive('\n') {
+    for (at, line) in lines_after(&text[..body.end], body.start) {
         let value = line.strip_prefix(field).and_then(|rest| rest.trim_start().strip_prefix('='));
         // Fields after a table header belong to that table.
         if line.trim_start().starts_with('[') {
@@ -174,7 +175,6 @@ fn toml_value(text: &str, body: &Range<usize>, field: &str) -> Option<usize> {
         if let Some(value) = value {
             return Some(at + line.len() - value.len());
         }
-        at += line.len();
     }
     None
 }

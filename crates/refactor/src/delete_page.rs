@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use docent_markdown::{Link, LinkKind, line_end, line_of, text_of};
+use docent_markdown::{Link, LinkKind, line_end, line_of, line_start, on_one_line, text_of};
 use docent_site::{
     ChangedTree, Linking, NavigationFiles, Reference, Site, Target, Tree, imports, linking_to, named_in_sources,
     named_outside, referring_by_name,
@@ -11,7 +11,7 @@ use docent_site::{
 use super::edit::{Change, TextEdit, in_order};
 use super::navigation::follow_navigation;
 use super::selection::page_named;
-use super::{RefactorError, Refactored, counted, on_one_line, translations, unserved};
+use super::{RefactorError, Refactored, counted, translations, unserved};
 
 /// Deletes a page. Links to it stay, because only the author knows what they should say instead; each is listed in
 /// [`Refactored::left`].
@@ -42,10 +42,8 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
         let text = text_of(&page.bytes);
         let entries: Vec<Link> = page.links.extract_if(.., |link| is_entry(link)).collect();
         if !entries.is_empty() {
-            let whole_line = |link: &Link| {
-                let start = text[..link.span.start].rfind('\n').map_or(0, |at| at + 1);
-                TextEdit::new(start..line_end(&text, link.span.end), "")
-            };
+            let whole_line =
+                |link: &Link| TextEdit::new(line_start(&text, link.span.start)..line_end(&text, link.span.end), "");
             let edits = in_order(entries.iter().map(whole_line).collect());
             deleted.details.push(format!("{}: its entry in the table of contents", page.page.path));
             deleted.changes.push(Change::Edit { path: page.page.path.clone(), edits });

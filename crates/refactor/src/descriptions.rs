@@ -1,12 +1,12 @@
 //! Adds missing titles and descriptions, from the text of the pages.
 
-use docent_markdown::{Page, is_markdown, parse, text_of};
+use docent_markdown::{Page, is_markdown, on_one_line, parse, text_of};
 use docent_site::{Site, Tree, is_fragment};
 
 use super::edit::Change;
 use super::field::{self, FieldContent, FrontMatterUse, is_read_elsewhere};
 use super::selection::Selection;
-use super::{RefactorError, Refactored, counted, on_one_line};
+use super::{RefactorError, Refactored, counted};
 
 /// Maximum length of a description, in characters: what search engines show.
 const DESCRIPTION: usize = 160;

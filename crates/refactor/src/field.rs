@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use docent_markdown::{Field, FieldValue, FrontMatter, Page, Syntax, is_markdown, parse, text_of};
+use docent_markdown::{
+    Field, FieldValue, FrontMatter, Page, Syntax, file_name, is_markdown, lines_after, parse, text_of,
+};
 use docent_site::{Site, Tree, is_fragment};
 
 use super::edit::{Change, TextEdit, apply};
@@ -46,7 +48,7 @@ impl FrontMatterUse {
 
 /// Whether a file is read by forges and other programs, in addition to the site or instead of it.
 pub(super) fn is_read_elsewhere(file: &str) -> bool {
-    let name = file.rsplit('/').next().unwrap_or(file);
+    let name = file_name(file);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_ascii_lowercase();
     ["readme", "skill", "summary", "changelog", "license", "contributing", "agents", "claude"].contains(&stem.as_str())
 }
@@ -193,13 +195,11 @@ fn nested(
     let Some(indent) = indent.filter(|_| is_block) else {
         return Err("the field it would stand in holds something else, or is written on one line");
     };
-    let mut at = place.value.start;
-    for line in written.split_inclusive('\n') {
+    for (at, line) in lines_after(&text[..place.value.end], place.value.start) {
         let start = at + indent.len();
-        at += line.len();
         let own = line.strip_prefix(indent).filter(|own| !own.starts_with([' ', '\t']));
         let Some(after_colon) = own.and_then(|own| value_of(own, inner)) else { continue };
-        let rest = text[start + after_colon..at].trim_end_matches(['\n', '\r']);
+        let rest = text[start + after_colon..at + line.len()].trim_end_matches(['\n', '\r']);
         let value = start + after_colon..start + after_colon + scalar_length(rest);
         let old = text[value.clone()].trim().to_owned();
         return Ok(TextEdit::new(value, format!(" {}", scalar(inner, content, Some(&old)))));
@@ -237,34 +237,18 @@ pub(super) struct FieldSpan {
 }
 
 pub(super) fn find(text: &str, body: &Range<usize>, name: &str) -> Option<FieldSpan> {
-    let mut at = body.start;
-    let mut lines = text[body.clone()].split_inclusive('\n').peekable();
-    while let Some(line) = lines.next() {
-        let start = at;
-        at += line.len();
-        let Some(after_colon) = value_of(line, name) else { continue };
-        let value_start = start + after_colon;
-        let first = line[after_colon..].trim_end_matches(['\n', '\r']);
-        let mut end = at;
-        let mut value_end = value_start + scalar_length(first);
-        // Indented lines, list items, and blank lines between them belong to the value.
-        let mut pending = at;
-        while let Some(next) = lines.peek() {
-            let is_blank = next.trim().is_empty();
-            let belongs = next.starts_with([' ', '\t']) || next.starts_with("- ") || next.trim_end() == "-";
-            if !belongs && !is_blank {
-                break;
-            }
-            pending += next.len();
-            if !is_blank {
-                end = pending;
-                value_end = pending - (next.len() - next.trim_end().len());
-            }
-            lines.next();
-        }
-        return Some(FieldSpan { value: value_start..value_end, end });
+    let mut lines = lines_after(&text[..body.end], body.start);
+    let (start, line, after_colon) = lines.find_map(|(at, line)| Some((at, line, value_of(line, name)?)))?;
+    let value = start + after_colon;
+    let length = scalar_length(line[after_colon..].trim_end_matches(['\n', '\r']));
+    let mut span = FieldSpan { value: value..value + length, end: start + line.len() };
+    // Indented lines, list items, and blank lines between them belong to the value.
+    let belongs = |line: &str| line.starts_with([' ', '\t']) || line.starts_with("- ") || line.trim_end() == "-";
+    let more = lines.take_while(|(_, line)| belongs(line) || line.trim().is_empty());
+    for (at, line) in more.filter(|(_, line)| !line.trim().is_empty()) {
+        (span.value.end, span.end) = (at + line.trim_end().len(), at + line.len());
     }
-    None
+    Some(span)
 }
 
 /// The byte offset after the colon if the line sets this field.

@@ -105,11 +105,6 @@ fn translations<'s>(site: &'s Site, file: &str) -> Vec<&'s str> {
     site.files().filter(is_other).collect()
 }
 
-/// A text on one line with single spaces, as targets that span several lines are shown in [`Refactored::left`].
-fn on_one_line(target: &str) -> String {
-    target.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// `1 page`, `2 pages`.
 fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })

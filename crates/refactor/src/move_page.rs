@@ -3,7 +3,7 @@
 //! Links are written for the site as it is after the move, and each is resolved there before it is written: one that
 //! would not lead to its page is left unchanged and listed.
 
-use docent_markdown::{Link, Page, folder, joined, line_of, text_of};
+use docent_markdown::{Link, Page, folder, joined, line_of, on_one_line, text_of};
 use docent_site::{
     ChangedTree, FileMove, Import, LinkRequest, LinkSyntax, NavigationEdits, NavigationFiles, Reference, Site, Target,
     Tree, imports, is_external, is_fragment, kept_form, linking_to, named_in_sources, named_outside, parts,
@@ -15,7 +15,7 @@ use super::edit::{Change, TextEdit, apply, in_order};
 use super::navigation::follow_navigation;
 use super::round_trip;
 use super::selection::{page_named, page_path};
-use super::{RefactorError, Refactored, counted, on_one_line, translations, unserved};
+use super::{RefactorError, Refactored, counted, translations, unserved};
 
 /// Moves a page. `from` is a page name as users write it; `to` may lack the extension, and is a folder if it ends in a
 /// slash.

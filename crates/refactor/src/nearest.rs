@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use docent_markdown::{AnchorStyle, Anchors, Page, folder, is_page, site_path};
+use docent_markdown::{AnchorStyle, Anchors, Page, file_name, folder, is_page, site_path};
 use docent_site::{Site, Target, has_page_ending};
 
 /// Why a page or an anchor is taken for the intended target.
@@ -78,8 +78,8 @@ impl<'a> NameIndex<'a> {
             names.pages.entry(plain(file)).or_default().insert(file);
             let Some(address) = site.address(file) else { continue };
             names.pages.entry(plain(address)).or_default().insert(file);
-            names.by_last_part.entry(last_part(&plain(file)).to_owned()).or_default().insert(file);
-            names.by_last_part.entry(last_part(&plain(address)).to_owned()).or_default().insert(file);
+            names.by_last_part.entry(file_name(&plain(file)).to_owned()).or_default().insert(file);
+            names.by_last_part.entry(file_name(&plain(address)).to_owned()).or_default().insert(file);
             names.folders.extend([folder(file), folder(address)].map(str::to_lowercase));
             let stem = file.get(..site_path(file).len()).unwrap_or("");
             names.prefixes.extend(stem.strip_suffix(address).filter(|rest| rest.is_empty() || rest.ends_with('/')));
@@ -144,7 +144,7 @@ impl<'a> NameIndex<'a> {
     /// The only page of that name, if the link clearly leads into the docs: it is relative, or its folder holds pages.
     /// Other links, such as `/pricing`, may be served by something else.
     fn only_one(&self, wanted: &str, from: &str, target: &str) -> Resolution {
-        let name = last_part(wanted);
+        let name = file_name(wanted);
         let is_distinctive =
             name.len() >= MIN_NAME_BYTES && name.chars().filter(|c| c.is_alphabetic()).count() >= MIN_NAME_BYTES - 1;
         let above = folder(wanted);
@@ -248,17 +248,13 @@ fn without_ending(path: &str) -> &str {
 
 /// Whether a path names a file that is not a page.
 fn is_asset(path: &str) -> bool {
-    let name = last_part(path);
+    let name = file_name(path);
     name.rsplit_once('.').is_some_and(|(_, ending)| {
         without_ending(name) == name
             && (2..=5).contains(&ending.len())
             && ending.starts_with(|c: char| c.is_ascii_alphabetic())
             && ending.chars().all(|c| c.is_ascii_alphanumeric())
     })
-}
-
-fn last_part(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or("")
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Properties of every refactor on any bytes: no panic, edits in order and in bounds, and everything else untouched.
 
-use docent_markdown::{folder, is_page};
+use docent_markdown::{file_name, folder, is_page};
 use docent_site::{Checked, Finding, NavigationFiles, Tree, findings, new_findings};
 use proptest::prelude::*;
 
@@ -199,7 +199,7 @@ fn built_sites() -> Vec<(String, Files)> {
 /// The paths that a page is moved to: a folder below its own, a new name in its folder, and a folder beside its own if
 /// the parent folder has pages.
 fn places(site: &Site, from: &str) -> Vec<String> {
-    let (inside, name) = (folder(from), from.rsplit('/').next().unwrap_or(from));
+    let (inside, name) = (folder(from), file_name(from));
     let above = folder(inside);
     let mut places = vec![format!("{inside}/moved-here/{name}"), format!("{inside}/moved-here-{name}")];
     if !inside.is_empty() && site.files().any(|file| site.address(file).is_some() && folder(file) == above) {

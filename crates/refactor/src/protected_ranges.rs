@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use docent_markdown::{Format, Page, code_spans, regex};
+use docent_markdown::{Format, Page, code_spans, has_word, regex};
 
 /// Whether a replacement also changes links and URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,61 +15,13 @@ pub(super) enum Links {
 }
 
 /// Fields and attributes whose values are identifiers for a program.
-const SYMBOLS: [&str; 29] = [
-    "icon",
-    "icontype",
-    "iconlibrary",
-    "mode",
-    "layout",
-    "type",
-    "lang",
-    "language",
-    "id",
-    "key",
-    "class",
-    "classname",
-    "style",
-    "color",
-    "rel",
-    "target",
-    "width",
-    "height",
-    "variant",
-    "size",
-    "method",
-    "as",
-    "template",
-    "theme",
-    "locale",
-    "sidebar_position",
-    "pagination_next",
-    "pagination_prev",
-    "cols",
-];
+const SYMBOLS: &str = "icon icontype iconlibrary mode layout type lang language id key class classname style color \
+    rel target width height variant size method as template theme locale sidebar_position pagination_next \
+    pagination_prev cols";
 
 /// Fields and attributes whose values are links.
-const ADDRESSES: [&str; 20] = [
-    "href",
-    "src",
-    "srcset",
-    "url",
-    "slug",
-    "canonical",
-    "image",
-    "img",
-    "og:image",
-    "og:url",
-    "twitter:image",
-    "openapi",
-    "openapi-schema",
-    "asyncapi",
-    "api",
-    "redirect",
-    "redirect_from",
-    "aliases",
-    "permalink",
-    "to",
-];
+const ADDRESSES: &str = "href src srcset url slug canonical image img og:image og:url twitter:image openapi \
+    openapi-schema asyncapi api redirect redirect_from aliases permalink to";
 
 // ASCII word boundaries and classes: the Unicode ones are many times slower on non-ASCII text.
 regex!(
@@ -223,8 +175,8 @@ fn tags(markup: &str, offset: usize, links: Links, protected: &mut Vec<Range<usi
             let start = offset + tag.end();
             protected.push(start + name.start()..start + name.end());
             let (Some(value), name) = (attribute.get(3), name.as_str().to_lowercase()) else { continue };
-            let is_address = ADDRESSES.contains(&name.as_str()) && links == Links::Leave;
-            if SYMBOLS.contains(&name.as_str()) || is_address {
+            let is_address = has_word(ADDRESSES, &name) && links == Links::Leave;
+            if has_word(SYMBOLS, &name) || is_address {
                 protected.push(start + value.start()..start + value.end());
             }
         }
@@ -242,8 +194,8 @@ fn front_matter(page: &Page, text: &str, links: Links, protected: &mut Vec<Range
         protected.push(body.start + name.start()..body.start + name.end());
         let Some(value) = field.get(3) else { continue };
         let word = word.as_str().to_lowercase();
-        let is_address = ADDRESSES.contains(&word.as_str()) || is_address(value.as_str());
-        if SYMBOLS.contains(&word.as_str()) || (is_address && links == Links::Leave) {
+        let is_address = has_word(ADDRESSES, &word) || is_address(value.as_str());
+        if has_word(SYMBOLS, &word) || (is_address && links == Links::Leave) {
             protected.push(body.start + value.start()..body.start + value.end());
         }
     }

@@ -7,7 +7,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use docent_markdown::{FieldValue, Format, Page, each_line, is_markdown, line_of, parse, regex, text_of};
+use docent_markdown::{
+    FieldValue, Format, Page, has_word, is_markdown, line_end, line_of, line_start, lines_after, parse, regex, text_of,
+};
 use docent_site::{LinkSyntax, Site, SiteData, Target, Tree, any_of, is_external, read_json, retargeted_link};
 use regex::bytes::Regex;
 
@@ -19,20 +21,7 @@ use super::selection::Selection;
 use super::{RefactorError, Refactored, counted};
 
 /// Members of a navigation file whose values are displayed to readers.
-const LABELS: [&str; 12] = [
-    "group",
-    "tab",
-    "anchor",
-    "dropdown",
-    "name",
-    "label",
-    "title",
-    "description",
-    "text",
-    "content",
-    "product",
-    "item",
-];
+const LABELS: &str = "group tab anchor dropdown name label title description text content product item";
 
 /// Replaces the occurrences of `find`, as defined by [`super::occurrences()`], with `replace`. `within` limits it to
 /// pages, files and globs; empty means every Markdown file and the labels of the navigation. Links and URLs change only
@@ -239,18 +228,10 @@ impl Work<'_> {
     fn title_lines(&self, page: &Page, text: &str, matches: &[Range<usize>]) -> Vec<TextEdit> {
         let mut edits = Vec::new();
         for heading in &page.headings {
-            let start = text[..heading.span.start].rfind('\n').map_or(0, |newline| newline + 1);
-            let lines: Vec<Range<usize>> = {
-                let before =
-                    start.checked_sub(1).map(|end| text[..end].rfind('\n').map_or(0, |newline| newline + 1)..end);
-                let mut at = start;
-                let below = text[start..].split_inclusive('\n').take(3).map(|line| {
-                    let range = at..at + line.trim_end().len();
-                    at += line.len();
-                    range
-                });
-                before.into_iter().chain(below).collect()
-            };
+            let start = line_start(text, heading.span.start);
+            let before = start.checked_sub(1).map(|end| line_start(text, end)..end);
+            let below = lines_after(text, start).take(3).map(|(at, line)| at..at + line.trim_end().len());
+            let lines: Vec<Range<usize>> = before.into_iter().chain(below).collect();
             let is_rule = |range: &&Range<usize>| {
                 let line = &text[(*range).clone()];
                 line.len() > 1
@@ -358,8 +339,8 @@ impl Work<'_> {
         regex!(LABEL, r#"^\s*-\s+(?:"([^"\\]*)"|'([^']*)'|([^"'\[{&*!|>#%@:][^:#]*?)):(?:\s|$)"#);
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         let is_plain = self.replace.chars().all(|c| c.is_alphanumeric() || " -_.,()/+".contains(c));
-        let (mut edits, mut at, mut is_nav, mut left) = (Vec::new(), 0, false, 0);
-        for line in each_line(text) {
+        let (mut edits, mut is_nav, mut left) = (Vec::new(), false, 0);
+        for (at, line) in lines_after(text, 0) {
             if !line.starts_with([' ', '-', '#', '\n', '\r']) {
                 is_nav = line.starts_with("nav:") && matches!(SiteData::of(file), Some(SiteData::MkDocs));
             }
@@ -374,7 +355,6 @@ impl Work<'_> {
                     _ => left += 1,
                 }
             }
-            at += line.len();
         }
         if left > 0 {
             let places = counted(left, "place", "places");
@@ -389,7 +369,7 @@ impl Work<'_> {
         let mut edits = Vec::new();
         for (member, json, string) in json.strings() {
             let after = self.replaced(string);
-            let is_label = member.is_some_and(|member| LABELS.contains(&member)) && !is_external(string);
+            let is_label = member.is_some_and(|member| has_word(LABELS, member)) && !is_external(string);
             let is_replaceable =
                 is_label || (self.links == Links::Change && !self.breaks_navigation(file, string, &after));
             if after != string && is_replaceable {
@@ -506,9 +486,9 @@ impl Places {
         if !page.format.is_markdown() {
             return Self { tables: Vec::new(), link_texts: Vec::new(), blocks: Vec::new() };
         }
-        let (mut tables, mut at): (Vec<Range<usize>>, usize) = (Vec::new(), 0);
+        let mut tables: Vec<Range<usize>> = Vec::new();
         let (mut begun, mut row): (Option<usize>, Option<usize>) = (None, None);
-        for line in each_line(text) {
+        for (at, line) in lines_after(text, 0) {
             let is_delimiter = line.contains('|') && DELIMITERS.is_match(line);
             match begun {
                 Some(start) if line.trim().is_empty() => {
@@ -519,7 +499,6 @@ impl Places {
                 _ => {}
             }
             row = line.contains('|').then_some(at);
-            at += line.len();
         }
         tables.extend(begun.map(|start| start..text.len()));
         let blocks = page.code.iter().filter(|code| {
@@ -574,8 +553,8 @@ fn touches(a: &Range<usize>, b: &Range<usize>) -> bool {
 /// The line of a place, and whether it is in a table of reStructuredText, whose columns are drawn: in a line of a grid, or in
 /// a paragraph with a line of rules.
 fn in_table(text: &str, at: usize) -> (Range<usize>, bool) {
-    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    let line = start..text[at..].find('\n').map_or(text.len(), |length| at + length + 1);
+    let start = line_start(text, at);
+    let line = start..line_end(text, at);
     let is_rules =
         |line: &str| line.split_whitespace().count() > 1 && line.trim().chars().all(|c| matches!(c, '=' | '-' | ' '));
     let above = text[..start].lines().rev().take_while(|line| !line.trim().is_empty()).take(MOST_TABLE_LINES);

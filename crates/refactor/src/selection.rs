@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use docent_markdown::{folder, is_markdown, is_page, site_path};
+use docent_markdown::{file_name, folder, is_markdown, is_page, site_path};
 use docent_site::{Glob, Site, has_page_ending};
 
 use super::RefactorError;
@@ -97,7 +97,7 @@ fn read(site: &Site, written: &str) -> Result<Pattern, RefactorError> {
 pub(super) fn page_path(site: &Site, written: &str, like: &str) -> Result<String, RefactorError> {
     let bad = |why| RefactorError::BadPath { path: written.to_owned(), why };
     let name = written.trim().trim_start_matches("./").trim_start_matches('/');
-    let file_name = like.rsplit('/').next().unwrap_or(like);
+    let file_name = file_name(like);
     let mut path = if name.ends_with('/') { format!("{name}{file_name}") } else { name.to_owned() };
     if !has_page_ending(&path) {
         let ending = file_name.rsplit_once('.').map_or("mdx", |(_, ending)| ending);
@@ -166,10 +166,8 @@ pub(super) fn page_named(site: &Site, name: &str) -> Result<String, RefactorErro
         return Ok(file.to_owned());
     }
     let last = site_path(name.trim().trim_matches('/'));
-    let last = last.rsplit('/').next().unwrap_or("").to_lowercase();
-    let near = site.served().into_iter().filter(|(path, _)| {
-        !last.is_empty() && path.rsplit('/').next().is_some_and(|other| other.to_lowercase() == last)
-    });
+    let last = file_name(&last).to_lowercase();
+    let near = site.served().into_iter().filter(|(path, _)| !last.is_empty() && file_name(path).to_lowercase() == last);
     let nearest: Vec<String> = near.map(|(_, file)| file.to_owned()).take(3).collect();
     Err(match nearest.is_empty() {
         true => RefactorError::NoSuchPage(name.to_owned()),

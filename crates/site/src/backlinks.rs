@@ -1,7 +1,7 @@
 //! Finds the pages that link to a file, without parsing pages whose text cannot contain such a link.
 
 use aho_corasick::AhoCorasick;
-use docent_markdown::{Link, Page, folder, is_markup, is_page, line_of, parse, site_path, text_of};
+use docent_markdown::{Link, Page, file_name, folder, is_markup, is_page, line_of, parse, site_path, text_of};
 
 use crate::generators::{Reference, rules};
 use crate::imports::imports;
@@ -150,5 +150,5 @@ pub fn named_in_sources(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Referen
 }
 
 fn last_part(file: &str) -> &str {
-    file.rsplit('/').next().unwrap_or(file)
+    file_name(file)
 }

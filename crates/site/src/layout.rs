@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use docent_markdown::{
-    AnchorStyle, Format, FrontMatter, Page, Problem, is_page, parse_adoc, parse_as, site_path, stem,
+    AnchorStyle, Format, FrontMatter, Page, Problem, has_word, is_page, parse_adoc, parse_as, site_path, stem,
 };
 use serde::{Deserialize, Serialize};
 
@@ -112,22 +112,9 @@ pub(crate) struct PageEntry {
 }
 
 /// Common data files that are never API descriptions.
-const NOT_DESCRIPTIONS: [&str; 14] = [
-    "package.json",
-    "package-lock.json",
-    "pnpm-lock.yaml",
-    "pnpm-workspace.yaml",
-    "tsconfig.json",
-    "composer.json",
-    "mkdocs.yml",
-    "mkdocs.yaml",
-    "docs.json",
-    "mint.json",
-    "versions.json",
-    "vercel.json",
-    "renovate.json",
-    "docker-compose.yml",
-];
+const NOT_DESCRIPTIONS: &str = "package.json package-lock.json pnpm-lock.yaml pnpm-workspace.yaml tsconfig.json \
+    composer.json mkdocs.yml mkdocs.yaml docs.json mint.json versions.json vercel.json renovate.json \
+    docker-compose.yml";
 
 /// Collects navigation entries. A page that is named twice keeps its first entry.
 #[derive(Debug, Default)]
@@ -316,7 +303,7 @@ impl Layout {
             .rsplit_once('.')
             .is_some_and(|(_, ending)| ["json", "yaml", "yml"].iter().any(|known| ending.eq_ignore_ascii_case(known)));
         let is_excluded = file.split('/').any(|part| part.starts_with(['.', '_']) || part == "node_modules")
-            || NOT_DESCRIPTIONS.contains(&name)
+            || has_word(NOT_DESCRIPTIONS, name)
             || name.contains("sidebars");
         let description_folders = ["static", "public", "openapi", "api", "specs", "schemas", "reference"];
         let is_inside = self.root(file).is_some_and(|root| root.is_page(file))

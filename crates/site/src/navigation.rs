@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use docent_markdown::{Lines, Problem, text_of};
+use docent_markdown::{Lines, Problem, has_word, text_of};
 
 use crate::groups;
 use crate::navigation_json::{self, Json, Value};
@@ -86,23 +86,16 @@ impl Navigation {
     pub const FILES: [&'static str; 2] = ["docs.json", "mint.json"];
 
     /// Keys whose value holds nested navigation.
-    pub const HOLDERS: [&'static str; 12] = [
-        "pages",
-        "groups",
-        "tabs",
-        "anchors",
-        "dropdowns",
-        "products",
-        "versions",
-        "languages",
-        "menu",
-        "items",
-        "global",
-        "navigation",
-    ];
+    const HOLDERS: &str = "pages groups tabs anchors dropdowns products versions languages menu items global \
+        navigation";
 
     /// Keys that hold the displayed name of a node.
     const LABELS: [&'static str; 6] = ["tab", "anchor", "dropdown", "product", "item", "group"];
+
+    /// Whether a member of a node holds nested navigation.
+    pub(crate) fn is_holder(member: &str) -> bool {
+        has_word(Self::HOLDERS, member)
+    }
 
     /// The group names of a node's pages: those around the node, then its own. All of its pages share one list.
     pub fn groups(around: &Arc<[String]>, node: &Json) -> Arc<[String]> {
@@ -195,7 +188,7 @@ impl Navigation {
                                 self.entry_of(page, value, None, &inside);
                             }
                         }
-                        _ if Self::HOLDERS.contains(&name.as_str()) => self.walk(value, name, &inside),
+                        _ if Self::is_holder(name) => self.walk(value, name, &inside),
                         _ => {}
                     }
                 }

@@ -51,6 +51,11 @@ impl Json {
         }
     }
 
+    /// The string value of a member.
+    pub fn text_of(&self, name: &str) -> Option<&str> {
+        self.get(name)?.text()
+    }
+
     /// The strings inside, in order: each with the name of the member that has it or that has the list around it.
     pub fn strings(&self) -> Vec<(Option<&str>, &Self, &str)> {
         fn collect<'j>(json: &'j Json, member: Option<&'j str>, found: &mut Vec<(Option<&'j str>, &'j Json, &'j str)>) {

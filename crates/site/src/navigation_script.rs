@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use docent_markdown::file_name;
+
 use docent_markdown::script::TokenKind;
 
 use crate::layout::Generator;
@@ -28,7 +30,7 @@ impl NavigationScript {
     pub(crate) fn of(path: &str) -> Option<Self> {
         let (stem, ending) = path.rsplit_once('.')?;
         let is = |name: &str| stem.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'));
-        let name = stem.rsplit('/').next().unwrap_or(stem);
+        let name = file_name(stem);
         let is_part = |of: Generator| match of {
             Generator::Docusaurus => name.starts_with("sidebars"),
             Generator::VitePress => is(&format!("{VITEPRESS}/{name}")),

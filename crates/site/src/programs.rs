@@ -1,6 +1,6 @@
 //! Files that a generator runs, expands or obeys, whatever their ending: these are no documents.
 
-use docent_markdown::{Code, regex};
+use docent_markdown::{Code, file_name, regex};
 
 use crate::generator::Generator;
 use crate::layout::Layout;
@@ -35,7 +35,7 @@ fn is_among_templates(layout: &Layout, file: &str) -> bool {
 
 /// A name in lower case is a page where a generator serves it: sites have pages on agents and skills.
 fn is_for_agents(layout: &Layout, file: &str) -> bool {
-    let name = file.rsplit('/').next().unwrap_or(file);
+    let name = file_name(file);
     let Some((stem, ending)) = name.rsplit_once('.') else { return false };
     let is_named = FOR_AGENTS.iter().any(|known| stem.eq_ignore_ascii_case(known)) && ending.eq_ignore_ascii_case("md");
     let is_page = name == name.to_lowercase() && layout.generator() != Generator::Plain && layout.holds_pages(file);

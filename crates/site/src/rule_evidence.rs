@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use docent_markdown::{Link, LinkKind};
+use docent_markdown::{Link, LinkKind, file_name};
 
 use crate::finding::Finding;
 use crate::link_target::{has_page_ending, parts};
@@ -45,7 +45,7 @@ impl LinkShape {
     /// The shape of a Markdown link on a page that is served.
     pub fn of(target: &str) -> Self {
         let (path, _) = parts(target);
-        let name = path.rsplit('/').next().unwrap_or("");
+        let name = file_name(path);
         let ending = match name.rsplit_once('.') {
             _ if path.ends_with('/') || matches!(name, "." | "..") => LinkEnding::Slash,
             _ if has_page_ending(name) => LinkEnding::Page,

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use docent_markdown::{Format, Page, regex, slug, text_of};
+use docent_markdown::{Format, Page, has_word, regex, slug, text_of};
 
 use crate::model::Site;
 use crate::read_file::read_file;
@@ -127,32 +127,10 @@ fn names_anchor(line: &str, anchor: &str) -> bool {
 /// Whether a line begins a reStructuredText directive that may make anchors from what it documents, includes or counts:
 /// any directive except those that only format their content.
 fn may_make_anchors(line: &str) -> bool {
-    const PLAIN: [&str; 22] = [
-        "admonition",
-        "attention",
-        "caution",
-        "code",
-        "code-block",
-        "contents",
-        "danger",
-        "deprecated",
-        "error",
-        "hint",
-        "image",
-        "important",
-        "math",
-        "note",
-        "parsed-literal",
-        "rubric",
-        "seealso",
-        "tip",
-        "toctree",
-        "versionadded",
-        "versionchanged",
-        "warning",
-    ];
+    const PLAIN: &str = "admonition attention caution code code-block contents danger deprecated error hint image \
+        important math note parsed-literal rubric seealso tip toctree versionadded versionchanged warning";
     let directive = line.trim_start().strip_prefix(".. ").and_then(|rest| rest.split_once("::"));
-    directive.is_some_and(|(name, _)| !name.contains([' ', '|']) && !PLAIN.contains(&name))
+    directive.is_some_and(|(name, _)| !name.contains([' ', '|']) && !has_word(PLAIN, name))
 }
 
 /// Whether a line of AsciiDoc includes a file that may have anchors, has an attribute reference in a heading, or names

@@ -1,6 +1,6 @@
 //! Data files that define a site's navigation and redirects, and the check that an edit of one changes nothing else.
 
-use docent_markdown::{each_line, line_of, regex, text_of};
+use docent_markdown::{each_line, file_name, line_of, regex, text_of};
 
 use crate::generators::mkdocs::ZENSICAL;
 use crate::generators::yaml::{self, Yaml};
@@ -39,7 +39,7 @@ impl SiteData {
     /// The kind of a file by its path, which is relative to the docs root and may be outside of it.
     pub fn of(file: &str) -> Option<Self> {
         let file = file.trim_start_matches("../");
-        let name = file.rsplit('/').next().unwrap_or(file);
+        let name = file_name(file);
         Some(match name {
             _ if Navigation::FILES.contains(&file) => Self::Mintlify,
             "mkdocs.yml" | "mkdocs.yaml" => Self::MkDocs,

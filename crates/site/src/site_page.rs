@@ -1,6 +1,6 @@
 //! The pages that a file makes.
 
-use docent_markdown::{Page, Problem};
+use docent_markdown::{Page, Problem, file_name};
 
 use crate::layout::Place;
 use crate::skip_reason::SkipReason;
@@ -35,7 +35,7 @@ pub struct SitePage {
 
 /// A title for a page that has none: the last segment of its path, in words.
 pub(crate) fn title_from(path: &str) -> String {
-    let name = path.rsplit('/').next().unwrap_or_default().replace(['-', '_'], " ");
+    let name = file_name(path).replace(['-', '_'], " ");
     let mut chars = name.chars();
     match chars.next() {
         Some(first) => first.to_uppercase().chain(chars).collect(),

@@ -2,7 +2,9 @@
 //!
 //! Skipped files are counted by reason; for each file, the rule that skips it is available with its file and line.
 
-use docent_markdown::{Format, Lines, is_agents_file, is_for_editors, is_markup, is_page, read_front_matter, text_of};
+use docent_markdown::{
+    Format, Lines, file_name, is_agents_file, is_for_editors, is_markup, is_page, read_front_matter, text_of,
+};
 
 use crate::generators::detection::is_configuration;
 use crate::generators::rules;
@@ -42,7 +44,7 @@ const MAX_LIST_LINES: usize = 60;
 
 /// Whether a file is in a documentation format, supported or not. Only such files are counted as skipped.
 fn is_written_as_docs(file: &str) -> bool {
-    let name = file.rsplit('/').next().unwrap_or(file);
+    let name = file_name(file);
     let has_stem_and = |endings: &[&str]| {
         name.rsplit_once('.').is_some_and(|(stem, ending)| {
             !stem.is_empty() && endings.iter().any(|known| ending.eq_ignore_ascii_case(known))
@@ -158,15 +160,15 @@ impl Layout {
 
     /// The configuration files of this generator, those nearest the root first, then ignore files.
     fn own_configurations(&self, tree: &dyn Tree) -> Vec<String> {
-        let (paths, outside) = (tree.paths(), tree.paths_outside());
+        let paths = tree.all_paths();
         let of_home = |file: &&str| {
             let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
             let folder = folder.strip_prefix(self.home.as_str()).unwrap_or(folder).trim_start_matches('/');
             self.facts().is_main_configuration.is_some_and(|is_main| is_main(folder, name))
         };
-        let files = Self::files(paths.iter().chain(&outside).map(String::as_str));
-        let ignoring = paths.iter().chain(&outside).map(String::as_str);
-        let ignoring = ignoring.filter(|file| IGNORE_FILES.contains(&file.rsplit('/').next().unwrap_or(file)));
+        let files = Self::files(paths.iter().map(String::as_str));
+        let ignoring = paths.iter().map(String::as_str);
+        let ignoring = ignoring.filter(|file| IGNORE_FILES.contains(&file_name(file)));
         let mut found: Vec<String> = files.into_iter().filter(of_home).map(str::to_owned).collect();
         found.sort_by_key(|file| file.matches('/').count());
         found.extend(ignoring.map(str::to_owned));
@@ -186,7 +188,7 @@ impl Layout {
         };
         self.own_configurations(tree).into_iter().find_map(|configuration| {
             let text = tree.text(&configuration)?;
-            let is_list = IGNORE_FILES.contains(&configuration.rsplit('/').next().unwrap_or_default());
+            let is_list = IGNORE_FILES.contains(&file_name(&configuration));
             let mut room = if is_list { usize::MAX } else { 0 };
             let line = text.lines().zip(1..).find_map(|(line, number)| {
                 let lower = line.to_ascii_lowercase();

@@ -42,18 +42,8 @@ const PROPERTIES: &str = "alignment-baseline baseline-shift clip clip-path clip-
     writing-mode";
 
 /// Parts of the namespaces of drawing programs and of metadata. Browsers know no elements of these.
-const OF_PROGRAMS: [&str; 10] = [
-    "inkscape.org",
-    "sodipodi",
-    "www.w3.org/1999/02/22-rdf-syntax-ns",
-    "creativecommons.org/ns",
-    "web.resource.org/cc",
-    "purl.org/dc/",
-    "bohemiancoding.com",
-    "serif.com",
-    "ns.adobe.com",
-    "figma.com",
-];
+const OF_PROGRAMS: &str = "inkscape.org sodipodi www.w3.org/1999/02/22-rdf-syntax-ns creativecommons.org/ns \
+    web.resource.org/cc purl.org/dc/ bohemiancoding.com serif.com ns.adobe.com figma.com";
 
 /// Maximum nesting depth of elements.
 const MAX_DEPTH: usize = 200;
@@ -113,7 +103,7 @@ fn active(node: Node<'_, '_>, depth: usize) -> Option<Option<String>> {
         .split(|c: char| c.is_whitespace() || matches!(c, '/' | '>'))
         .next()
         .is_some_and(|name| name.contains(':'));
-    let is_of_program = namespace.is_some_and(|namespace| OF_PROGRAMS.iter().any(|part| namespace.contains(part)));
+    let is_of_program = namespace.is_some_and(|namespace| OF_PROGRAMS.split(' ').any(|part| namespace.contains(part)));
     let is_drawing = namespace.is_none_or(|namespace| namespace == SVG) && has_word(ELEMENTS, name);
     if depth > MAX_DEPTH || !(is_drawing && !has_prefix || is_of_program && has_prefix) {
         return Some(None);
@@ -130,7 +120,7 @@ fn active(node: Node<'_, '_>, depth: usize) -> Option<Option<String>> {
             Some(XLINK) if name == "href" => is_active_address(node, value),
             Some(XLINK) => !["type", "title", "role", "show", "actuate", "arcrole"].contains(&name),
             Some(roxmltree::NS_XML_URI) => !["space", "lang", "id"].contains(&name),
-            Some(namespace) => !OF_PROGRAMS.iter().any(|part| namespace.contains(part)),
+            Some(namespace) => !OF_PROGRAMS.split(' ').any(|part| namespace.contains(part)),
             None if name == "href" => is_active_address(node, value),
             None if is_of_program => name.to_lowercase().starts_with("on") || ["src", "style"].contains(&name),
             None if name == "attributeName" => !has_word(PROPERTIES, value) && !is_animated(value),

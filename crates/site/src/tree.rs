@@ -32,6 +32,11 @@ pub trait Tree {
         Vec::new()
     }
 
+    /// Every file of the repository, in any order.
+    fn all_paths(&self) -> Vec<String> {
+        self.paths().into_iter().chain(self.paths_outside()).collect()
+    }
+
     /// The symbolic links and submodules of the repository: something is there, and it is not read.
     fn unread(&self) -> Vec<String> {
         Vec::new()

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use docent_markdown::has_word;
+
 use crate::paths::path_in;
 use crate::version_names::{Kind as NameKind, VersionName, without_docs};
 
@@ -35,20 +37,8 @@ const STRICT_MIN_SHARED_PAGES: usize = 4;
 /// Placeholder for the folder in a page's path. It occurs in no real path.
 const HERE: char = '\u{1}';
 /// Folders whose subfolders are about versions of the product and are not versions of the docs.
-const ABOUT_VERSIONS: [&str; 12] = [
-    "blog",
-    "posts",
-    "news",
-    "changelog",
-    "changelogs",
-    "releases",
-    "release-notes",
-    "release_notes",
-    "relnotes",
-    "whats-new",
-    "whatsnew",
-    "announcements",
-];
+const ABOUT_VERSIONS: &str = "blog posts news changelog changelogs releases release-notes release_notes relnotes \
+    whats-new whatsnew announcements";
 /// Folders that hold older versions of the pages around them.
 const ARCHIVES: [&str; 5] = ["archive", "archived", "archives", "old-versions", "previous"];
 /// If at least this many siblings are versions, another sibling with the same count of numbers (more than one) in its
@@ -221,7 +211,7 @@ fn parts(path: &str, kind: Kind, refined: &HashSet<&str>) -> Vec<Part> {
             Kind::Language => is_language(name),
             Kind::Version => VersionName::of_folder(name).is_some(),
         };
-        if kind == Kind::Version && ABOUT_VERSIONS.contains(&name.to_ascii_lowercase().as_str()) {
+        if kind == Kind::Version && has_word(ABOUT_VERSIONS, &name.to_ascii_lowercase()) {
             return parts;
         }
         if is_one {

@@ -12,29 +12,15 @@ use crate::page_builder::Line;
 const DEEPEST: usize = 50;
 
 /// Styles of blocks that display their content verbatim.
-const VERBATIM: [&str; 4] = ["source", "listing", "literal", "prompt"];
+const VERBATIM: &str = "source listing literal prompt";
 
 /// Styles of blocks whose source is not displayed: it is passed through, rendered or dropped.
-const RAW: [&str; 14] = [
-    "pass",
-    "stem",
-    "latexmath",
-    "asciimath",
-    "comment",
-    "plantuml",
-    "ditaa",
-    "graphviz",
-    "mermaid",
-    "kroki",
-    "vega",
-    "vegalite",
-    "svgbob",
-    "blockdiag",
-];
+const RAW: &str = "pass stem latexmath asciimath comment plantuml ditaa graphviz mermaid kroki vega vegalite svgbob \
+    blockdiag";
 
 /// Whether a block displays its content verbatim, or does not display its source.
 pub(super) fn is_shown(styled: &BlockAttributes) -> bool {
-    styled.is_style(&VERBATIM) || styled.is_style(&RAW)
+    styled.is_style(VERBATIM) || styled.is_style(RAW)
 }
 
 impl<'t> PageParser<'t> {
@@ -109,7 +95,7 @@ impl<'t> PageParser<'t> {
         for at in lines.clone() {
             self.include(self.lines[at]);
         }
-        if styled.is_style(&RAW) {
+        if styled.is_style(RAW) {
             self.page.code(span);
             return next;
         }
@@ -122,7 +108,7 @@ impl<'t> PageParser<'t> {
             }
         }
         let language = styled.second.clone().or_else(|| styled.named("language").map(str::to_owned));
-        let language = language.filter(|_| styled.is_style(&["source"]));
+        let language = language.filter(|_| styled.is_style("source"));
         let mut text = String::new();
         for line in &self.lines[lines] {
             text.push_str(line.text);

@@ -37,7 +37,7 @@ impl<'t> PageParser<'t> {
                 (level, line.start..line.end(), line.start..under.end(), at + 2)
             }
         };
-        let is_discrete = self.pending.is_style(&["discrete", "float"]);
+        let is_discrete = self.pending.is_style("discrete float");
         if !self.open.is_empty() && !is_discrete {
             return None;
         }

@@ -1,5 +1,7 @@
 //! Parses single lines of AsciiDoc.
 
+use crate::words::has_word;
+
 /// The kind of block that a delimiter line opens, and the next equal line closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Delimiter {
@@ -173,8 +175,9 @@ impl BlockAttributes {
         self.named.extend(other.named);
     }
 
-    pub(super) fn is_style(&self, styles: &[&str]) -> bool {
-        self.style.as_deref().is_some_and(|style| styles.contains(&style))
+    /// Whether the style is one of a list of words.
+    pub(super) fn is_style(&self, styles: &str) -> bool {
+        self.style.as_deref().is_some_and(|style| has_word(styles, style))
     }
 }
 

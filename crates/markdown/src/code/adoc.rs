@@ -16,7 +16,7 @@ use satteri_pulldown_cmark::decode_html_entities;
 use self::fences::Line as Known;
 use super::rst::has_tex_commands;
 use super::{Code, Found};
-use crate::parse_lines::{Lines, each_line};
+use crate::parse_lines::{Lines, lines_after};
 use crate::regex;
 use crate::site_paths::folder;
 use crate::text::text_of;
@@ -66,14 +66,9 @@ pub(super) fn code_of(file: &str, bytes: &[u8]) -> Vec<Code> {
         found.add_as(0..text.len(), format!("unread {text}"));
         return found.code;
     }
-    let lines: Vec<&str> = each_line(&text).map(|line| line.trim_end()).collect();
-    let starts = each_line(&text).scan(0, |at, line| {
-        let start = *at;
-        *at += line.len();
-        Some(start)
-    });
+    let (starts, lines): (Vec<_>, Vec<_>) = lines_after(&text, 0).map(|(at, line)| (at, line.trim_end())).unzip();
     let shown = fences::shown(&lines);
-    let mut finder = CodeFinder { starts: starts.collect(), lines, shown, found };
+    let mut finder = CodeFinder { starts, lines, shown, found };
     finder.page();
     finder.found.code
 }

@@ -4,13 +4,8 @@ use std::ops::Range;
 
 use super::literal::is_literal;
 use super::plain::may_be_cut;
-use crate::parse_html::Ends;
-use crate::parse_html::opens_script_or_style;
-use crate::parse_tags::Attribute;
-use crate::parse_tags::Dialect;
-use crate::parse_tags::Tag;
-use crate::parse_tags::TagKind;
-use crate::parse_tags::scan_tag;
+use crate::parse_html::{Ends, opens_script_or_style};
+use crate::parse_tags::{Attribute, Dialect, Tag, TagKind, scan_tag};
 use crate::regex;
 use crate::words::has_word;
 

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::parse_lines::each_line;
+use crate::parse_lines::lines_after;
 use crate::regex;
 use crate::words::has_word;
 
@@ -67,10 +67,8 @@ pub(super) fn ranges(text: &str, body: usize, parser: Parser) -> Vec<Range<usize
     if has_odd_line_ends(&text[body..]) {
         return Vec::new();
     }
-    let mut at = body;
-    for line in each_line(&text[body..]) {
+    for (at, line) in lines_after(text, body) {
         search.line(at..at + line.len());
-        at += line.len();
     }
     search.end_paragraph();
     search.found

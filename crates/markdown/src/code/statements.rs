@@ -6,14 +6,12 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::literal::is_literal;
-use crate::parse_lines::each_line;
+use crate::parse_lines::lines_after;
 use crate::parse_mdx::Constructs;
 use crate::parse_script::paragraph_end;
 use crate::regex;
 use crate::script::{TokenKind, Tokens};
-use crate::site_paths::folder;
-use crate::site_paths::joined;
-use crate::site_paths::rebased;
+use crate::site_paths::{folder, joined, rebased};
 use crate::words::has_word;
 
 static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
@@ -62,8 +60,7 @@ pub(super) fn split(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
 pub(super) fn unparsed_statements(text: &str, body: usize, constructs: &Constructs) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let (mut may_begin, mut is_table) = (true, false);
-    let mut at = body;
-    for line in each_line(&text[body..]) {
+    for (at, line) in lines_after(text, body) {
         let begins = may_begin && (line.starts_with("import ") || line.starts_with("export "));
         let contains_start = |range: &Range<usize>| range.start <= at && at < range.end;
         if begins && !constructs.blanked.iter().chain(&constructs.code).any(contains_start) {
@@ -72,7 +69,6 @@ pub(super) fn unparsed_statements(text: &str, body: usize, constructs: &Construc
         // A statement cannot interrupt a paragraph, but a table.
         is_table = (is_table && !line.trim().is_empty()) || DELIMITERS.is_match(line);
         may_begin = is_table || !PARAGRAPH.is_match(line);
-        at += line.len();
     }
     found
 }

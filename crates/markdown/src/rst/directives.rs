@@ -5,84 +5,21 @@ use std::ops::Range;
 use super::{PageParser, Place};
 use crate::page::{Link, LinkKind};
 use crate::page_builder::Line;
+use crate::words::has_word;
 
 /// Directives whose content is displayed verbatim, or rendered by a program.
-const CODE: [&str; 24] = [
-    "code",
-    "code-block",
-    "sourcecode",
-    "highlight-block",
-    "parsed-literal",
-    "math",
-    "raw",
-    "doctest",
-    "testcode",
-    "testoutput",
-    "testsetup",
-    "testcleanup",
-    "productionlist",
-    "graphviz",
-    "graph",
-    "digraph",
-    "mermaid",
-    "uml",
-    "plantuml",
-    "plot",
-    "prompt",
-    "console",
-    "ipython",
-    "jinja",
-];
+const CODE: &str = "code code-block sourcecode highlight-block parsed-literal math raw doctest testcode testoutput \
+    testsetup testcleanup productionlist graphviz graph digraph mermaid uml plantuml plot prompt console ipython \
+    jinja";
 
 /// Directives that display nothing of their content.
-const SILENT: [&str; 16] = [
-    "contents",
-    "index",
-    "meta",
-    "highlight",
-    "default-role",
-    "role",
-    "sectnum",
-    "module",
-    "currentmodule",
-    "default-domain",
-    "tabularcolumns",
-    "unicode",
-    "date",
-    "sectionauthor",
-    "codeauthor",
-    "autosummary",
-];
+const SILENT: &str = "contents index meta highlight default-role role sectnum module currentmodule default-domain \
+    tabularcolumns unicode date sectionauthor codeauthor autosummary";
 
 /// Directives whose argument is prose.
-const TITLED: [&str; 26] = [
-    "admonition",
-    "attention",
-    "caution",
-    "centered",
-    "danger",
-    "deprecated",
-    "dropdown",
-    "error",
-    "figure",
-    "hint",
-    "important",
-    "list-table",
-    "note",
-    "replace",
-    "rubric",
-    "seealso",
-    "sidebar",
-    "table",
-    "tab",
-    "tip",
-    "todo",
-    "topic",
-    "versionadded",
-    "versionchanged",
-    "versionremoved",
-    "warning",
-];
+const TITLED: &str = "admonition attention caution centered danger deprecated dropdown error figure hint important \
+    list-table note replace rubric seealso sidebar table tab tip todo topic versionadded versionchanged \
+    versionremoved warning";
 
 impl PageParser<'_> {
     /// Reads a directive; `None` if there is none. With `is_substitution`, it defines a substitution and is not
@@ -122,7 +59,7 @@ impl PageParser<'_> {
                 self.file_link(argument, &last, place.line + 1..content);
                 end(self)
             }
-            _ if CODE.contains(&last.as_str()) => {
+            _ if has_word(CODE, &last) => {
                 let end = end(self);
                 let language = self.text[argument].split_whitespace().next().map(str::to_owned);
                 // Without options and a blank line, the argument of other directives may be the first line of their
@@ -135,9 +72,9 @@ impl PageParser<'_> {
                 }
                 end
             }
-            _ if SILENT.contains(&last.as_str()) => end(self),
+            _ if has_word(SILENT, &last) => end(self),
             _ if is_substitution && last != "replace" => end(self),
-            _ if TITLED.contains(&last.as_str()) => {
+            _ if has_word(TITLED, &last) => {
                 let words = self.words(argument);
                 self.page.paragraph("", &words);
                 content

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::words::on_one_line;
+
 /// In bytes: how far the end of inline markup is searched for, so that time stays linear.
 const LONGEST: usize = 4_000;
 
@@ -45,7 +47,7 @@ pub(super) enum Destination {
 
 /// A reference name, normalized for comparison.
 pub(super) fn normal(name: &str) -> String {
-    name.replace('\\', "").split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    on_one_line(&name.replace('\\', "")).to_lowercase()
 }
 
 /// Parses the inline markup of a range.
@@ -293,7 +295,7 @@ impl<'t> InlineParser<'t> {
 
     fn reference(&mut self, start: usize, inner: Range<usize>, mark: &str) {
         let span = start..inner.end + 1 + mark.len();
-        let text = |range: &Range<usize>| self.text[range.clone()].split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = |range: &Range<usize>| on_one_line(&self.text[range.clone()]);
         if let Some((words, dest)) = self.embedded(&inner) {
             let url: String = self.text[dest.clone()].split_whitespace().collect();
             let shown = if words.is_empty() { url.clone() } else { text(&words).replace('\\', "") };
@@ -316,18 +318,17 @@ impl<'t> InlineParser<'t> {
 
     fn with_role(&mut self, role: &str, span: Range<usize>, inner: Range<usize>) {
         let content = self.text[inner.clone()].replace('\\', "");
-        let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let last = role.rsplit(':').next().unwrap_or(role);
         let embedded = self.embedded(&inner).filter(|(words, _)| !words.is_empty());
         let shown = match (&embedded, last) {
-            _ if role.is_empty() => plain(&content),
-            (Some((words, _)), _) => plain(&self.text[words.clone()]),
+            _ if role.is_empty() => on_one_line(&content),
+            (Some((words, _)), _) => on_one_line(&self.text[words.clone()]),
             (None, "pep") => format!("PEP {content}"),
             (None, "rfc") => format!("RFC {content}"),
-            (None, "abbr" | "abbreviation") => plain(content.split(" (").next().unwrap_or_default()),
+            (None, "abbr" | "abbreviation") => on_one_line(content.split(" (").next().unwrap_or_default()),
             (None, _) => match content.strip_prefix('~') {
-                Some(name) => plain(name.rsplit('.').next().unwrap_or(name)),
-                None => plain(content.trim_start_matches('!')),
+                Some(name) => on_one_line(name.rsplit('.').next().unwrap_or(name)),
+                None => on_one_line(content.trim_start_matches('!')),
             },
         };
         self.push(&shown);

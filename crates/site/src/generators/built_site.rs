@@ -1,6 +1,6 @@
 //! Resolves links as a browser does on the built page, for generators that leave such links unchanged.
 
-use docent_markdown::{folder, is_markdown_page, joined};
+use docent_markdown::{file_name, folder, is_markdown_page, joined};
 
 use crate::layout::below;
 use crate::link_target::{ParsedLink, encoded, has_markdown_ending, relative};
@@ -116,7 +116,7 @@ pub(in crate::generators) fn path_in_folder<'f>(folder: &str, file: &'f str) -> 
 
 /// Whether a file is the index of its folder: `index` or `README`.
 fn is_index(file: &str) -> bool {
-    let name = file.rsplit('/').next().unwrap_or(file);
+    let name = file_name(file);
     let stem = name.split('.').next().unwrap_or(name);
     stem == "index" || stem.eq_ignore_ascii_case("readme")
 }

@@ -1,6 +1,6 @@
 //! Which files of a folder are pages, and by which rules a file's name becomes the path it is served at.
 
-use docent_markdown::{Format, FrontMatter, is_partial, joined, stem};
+use docent_markdown::{Format, FrontMatter, file_name, is_partial, joined, stem};
 
 use super::{Root, RootKind, docusaurus, rules};
 use crate::generator::Generator;
@@ -127,7 +127,7 @@ impl Root {
         let start = if self.folder.is_empty() { 0 } else { self.folder.len() + 1 };
         for (at, _) in file.match_indices('/').filter(|(at, _)| *at >= start) {
             let folder = &file[..at];
-            let folder_name = folder.rsplit('/').next().unwrap_or(folder);
+            let folder_name = file_name(folder);
             let label = self.labels.get(folder).cloned();
             names.push(label.unwrap_or_else(|| docusaurus::without_number(folder_name).to_owned()));
         }

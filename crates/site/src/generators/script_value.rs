@@ -64,7 +64,17 @@ impl ScriptValue {
 
     /// The string value of a member.
     pub(crate) fn text_of(&self, name: &str) -> Option<&str> {
-        self.get(name).and_then(Self::text)
+        self.get(name)?.text()
+    }
+
+    /// The items of a member that is a list.
+    pub(crate) fn list_of(&self, name: &str) -> &[Self] {
+        self.get(name).map_or(&[], Self::list)
+    }
+
+    /// The members of a member that is an object.
+    pub(crate) fn members_of(&self, name: &str) -> &[(String, Self)] {
+        self.get(name).map_or(&[], Self::members)
     }
 }
 

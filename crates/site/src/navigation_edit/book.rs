@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use docent_markdown::{folder, joined, line_end, line_of};
+use docent_markdown::{folder, joined, line_end, line_of, line_start};
 use toml::de::{DeTable, DeValue};
 
 use super::{FileEdit, NavigationPlace, relative_file_path};
@@ -200,7 +200,7 @@ impl BookRedirect {
             Some((page, anchor)) => (page, Some(anchor.to_owned())),
             None => (source, None),
         };
-        let start = text[..key.start].rfind('\n').map_or(0, |newline| newline + 1);
+        let start = line_start(text, key.start);
         let end = line_end(text, value.end);
         let is_key = |before: &str| before.chars().all(|c| c.is_alphanumeric() || " \t._-".contains(c));
         let rest = text[value.end..end].trim_start();

@@ -1,10 +1,8 @@
 //! Navigation in line-based formats: YAML and Markdown lists, and Sphinx toctrees.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use docent_markdown::{folder, is_markdown, joined, regex};
-use regex::Regex;
+use docent_markdown::{file_name, folder, is_markdown, joined, lines_after, regex};
 
 use super::{Contents, EditableEntry, EntryNaming, Shape, page_of};
 use crate::generators::antora;
@@ -45,7 +43,7 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
             .collect();
     }
     for file in site.all_files() {
-        let name = file.rsplit('/').next().unwrap_or(file);
+        let name = file_name(file);
         let own = folder(file);
         let is_data = name.ends_with(".yml") || name.ends_with(".yaml");
         if name == "SUMMARY.md" {
@@ -205,31 +203,16 @@ impl Line<'_> {
 }
 
 fn lines(text: &str, range: Range<usize>) -> Vec<Line<'_>> {
-    let mut start = range.start;
-    text[range]
-        .split_inclusive('\n')
-        .map(|text| {
-            let line = Line { text, start, indent: text.len() - text.trim_start_matches(' ').len() };
-            start += text.len();
-            line
-        })
-        .collect()
+    let lines = lines_after(&text[..range.end], range.start);
+    lines.map(|(start, text)| Line { text, start, indent: text.len() - text.trim_start_matches(' ').len() }).collect()
 }
 
 /// The range of the lines below a top-level key.
 pub(super) fn section(text: &str, key: &str) -> Option<Range<usize>> {
-    let mut start = None;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let end = at + line.len();
-        match start {
-            None if line.trim_end() == key => start = Some(end),
-            Some(start) if !line.starts_with([' ', '-', '#', '\n', '\r']) => return Some(start..at),
-            _ => {}
-        }
-        at = end;
-    }
-    start.map(|start| start..text.len())
+    let mut lines = lines_after(text, 0);
+    let (at, line) = lines.find(|(_, line)| line.trim_end() == key)?;
+    let next = lines.find(|(_, line)| !line.starts_with([' ', '-', '#', '\n', '\r']));
+    Some(at + line.len()..next.map_or(text.len(), |(at, _)| at))
 }
 
 /// `- path` or `- Title: path`, resolved by `listed` if it is given; otherwise a member such as `href: path` of a list
@@ -242,10 +225,10 @@ fn yaml_entry(
     at: usize,
     listed: Option<&PageNamed<'_>>,
 ) -> Option<EditableEntry> {
-    static LINE: LazyLock<Regex> = LazyLock::new(|| {
-        let pattern = r#"^\s*(?:-\s+)*(?:(?<key>"[^"\n]*"|'[^'\n]*'|[^\s'"\[{#&*!|>%@`-][^:#\n]*?)\s*:\s+)?(?:"(?<double>[^"\\\n]+)"|'(?<single>[^'\n]+)'|(?<plain>[^\s'"\[{#&*!|>%@`:-][^:#\n]*?))\s*(?:\s#.*)?$"#;
-        Regex::new(pattern).expect("the pattern is written out above")
-    });
+    regex!(
+        LINE,
+        r#"^\s*(?:-\s+)*(?:(?<key>"[^"\n]*"|'[^'\n]*'|[^\s'"\[{#&*!|>%@`-][^:#\n]*?)\s*:\s+)?(?:"(?<double>[^"\\\n]+)"|'(?<single>[^'\n]+)'|(?<plain>[^\s'"\[{#&*!|>%@`:-][^:#\n]*?))\s*(?:\s#.*)?$"#
+    );
     let line = &lines[at];
     let found = LINE.captures(line.text.trim_end_matches(['\n', '\r']))?;
     let value = ["double", "single", "plain"].iter().find_map(|name| found.name(name))?;

@@ -1,6 +1,6 @@
 //! Navigation files whose entries are string literals: `meta.json`, sidebars in JSON, JavaScript and TypeScript.
 
-use docent_markdown::{FrontMatter, folder, front_matter_end, is_markdown_page, line_of, regex, stem};
+use docent_markdown::{FrontMatter, file_name, folder, front_matter_end, is_markdown_page, line_of, regex, stem};
 
 use super::{Contents, EditableEntry, EntryNaming, Shape};
 use crate::generators::{docusaurus, starlight};
@@ -17,7 +17,7 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
     let mut found = Vec::new();
     let text = |file: &str| tree.text(file);
     for file in site.files() {
-        let name = file.rsplit('/').next().unwrap_or(file);
+        let name = file_name(file);
         let is_meta =
             matches!(name, "_meta.json" | "meta.json") || NavigationScript::of(file) == Some(NavigationScript::Members);
         found.extend(text(file).filter(|_| is_meta).and_then(|text| meta(site, file, text)));
@@ -42,7 +42,7 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
         let folder = from_config_folder(tree, home, VITEPRESS) + "/";
         let is_in = |path: &String| path.strip_prefix(&folder).is_some_and(|name| !name.contains('/'));
         let is_script = |path: &String| is_in(path) && NavigationScript::of(path).is_some();
-        files.extend(tree.paths().into_iter().chain(tree.paths_outside()).filter(is_script));
+        files.extend(tree.all_paths().into_iter().filter(is_script));
     }
     files.sort();
     files.dedup();
@@ -121,7 +121,7 @@ fn named_in_fields(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
     let mut ids: Option<Vec<(String, &str)>> = None;
     let mut found = Vec::new();
     for file in site.files() {
-        let name = file.rsplit('/').next().unwrap_or(file);
+        let name = file_name(file);
         let (pattern, shape) = match name {
             "_category_.json" => (&*CATEGORY_JSON, Shape::Json),
             "_category_.yml" | "_category_.yaml" => (&*CATEGORY, Shape::Yaml),
@@ -263,7 +263,7 @@ fn named_by_configuration(tree: &dyn Tree, site: &Site, page: &str, file: &str, 
 /// segment of its address.
 fn named_by_all_metas(site: &Site, page: &str, file: &str, text: &str) -> Vec<String> {
     let last = site.address(page).and_then(|address| address.rsplit('/').next()).unwrap_or_default();
-    let is_index = stem(page).is_some_and(|stem| stem.rsplit('/').next() == Some("index"));
+    let is_index = stem(page).is_some_and(|stem| file_name(stem) == "index");
     let script = Script::of(text);
     let names = script.named().map(|(_, name)| name).filter(|name| {
         let written = &text[name.clone()];

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use docent_markdown::{is_markdown_page, site_path};
+use docent_markdown::{is_markdown_page, line_start, site_path};
 
 use super::{FileEdit, quoted};
 use crate::model::Site;
@@ -213,8 +213,7 @@ fn indent_of(text: &str) -> &str {
 
 /// The whitespace at the beginning of the line that contains a byte offset.
 fn line_indent(text: &str, at: usize) -> &str {
-    let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    let rest = &text[line..at];
+    let rest = &text[line_start(text, at)..at];
     &rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()]
 }
 

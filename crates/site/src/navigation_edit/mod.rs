@@ -25,7 +25,7 @@ mod zensical;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use docent_markdown::{folder, is_page, line_of};
+use docent_markdown::{folder, is_page, line_of, line_start};
 
 use crate::glob::Globs;
 use crate::layout::below;
@@ -561,8 +561,7 @@ impl Contents {
         }
         text.push_str(self.text.get(at..item.end)?);
         if self.shape.has_commas() {
-            let line = self.text[..item.start].rfind('\n').map_or(0, |newline| newline + 1);
-            let indent = &self.text[line..item.start];
+            let indent = &self.text[line_start(&self.text, item.start)..item.start];
             let gap = if indent.trim().is_empty() { format!("\n{indent}") } else { " ".to_owned() };
             return Some(self.edit(item.end..item.end, format!(",{gap}{text}")));
         }

@@ -1,10 +1,8 @@
 //! Edits the redirects of a site: a `_redirects` file, the redirects plug-in of MkDocs, and mdBook's configuration.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use docent_markdown::line_of;
-use regex::Regex;
+use docent_markdown::{line_of, lines_after, regex};
 
 use super::book::BookRedirects;
 use super::{FileEdit, NavigationEdits, NavigationPlace, relative_file_path};
@@ -116,8 +114,7 @@ fn in_lines(site: &Site, file: &str, text: &str, from: &str, to: &str) -> Vec<Fi
     let same = |a: &str, b: &str| a.trim_end_matches('/') == b.trim_end_matches('/');
     let mut edits = Vec::new();
     let mut example: Option<(bool, &str)> = None;
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
+    for (start, line) in lines_after(text, 0) {
         let words: Vec<&str> = line.split_whitespace().collect();
         if let [own, target, rest @ ..] = words.as_slice()
             && own.starts_with('/')
@@ -138,7 +135,6 @@ fn in_lines(site: &Site, file: &str, text: &str, from: &str, to: &str) -> Vec<Fi
                 example = Some((target.ends_with('/'), rest.first().copied().unwrap_or("")));
             }
         }
-        start += line.len();
     }
     let (slashed, status) = example.unwrap_or((false, ""));
     let slash = if slashed { "/" } else { "" };
@@ -162,18 +158,17 @@ struct RedirectMaps {
 }
 
 fn mkdocs(tree: &dyn Tree, site: &Site) -> Option<RedirectMaps> {
-    static ENTRY: LazyLock<Regex> = LazyLock::new(|| {
-        let pattern = r#"^[ \t]+["']?(?<key>[^\s"':#][^"':#\n]*?)["']?[ \t]*:[ \t]+["']?(?<value>[^\s"'#][^"'\s]*)["']?[ \t]*(?:[ \t]#.*)?$"#;
-        Regex::new(pattern).expect("the pattern is written out above")
-    });
+    regex!(
+        ENTRY,
+        r#"^[ \t]+["']?(?<key>[^\s"':#][^"':#\n]*?)["']?[ \t]*:[ \t]+["']?(?<value>[^\s"'#][^"'\s]*)["']?[ \t]*(?:[ \t]#.*)?$"#
+    );
     (site.generator() == Generator::MkDocs).then_some(())?;
     let home = site.layout().home();
     let files = ["mkdocs.yml", "mkdocs.yaml"].map(|name| from_config_folder(tree, home, name));
     let (file, text) = files.into_iter().find_map(|file| Some((file.clone(), tree.text(&file)?)))?;
     let mut entries = Vec::new();
     let mut indent = None;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
+    for (at, line) in lines_after(&text, 0) {
         let own = line.len() - line.trim_start_matches(' ').len();
         let is_blank = line.trim().is_empty() || line.trim_start().starts_with('#');
         if line.trim() == "redirect_maps:" {
@@ -188,7 +183,6 @@ fn mkdocs(tree: &dyn Tree, site: &Site) -> Option<RedirectMaps> {
             let range = |name: &str| found.name(name).map(|part| at + part.start()..at + part.end());
             entries.push((range("key")?, range("value")?, at..at + line.len()));
         }
-        at += line.len();
     }
     let base = site.layout().roots.iter().map(|root| root.folder.clone()).min_by_key(String::len)?;
     // Without an entry there is no model for a new one.

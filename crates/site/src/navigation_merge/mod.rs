@@ -8,6 +8,8 @@ mod json;
 mod outline;
 mod sequence;
 
+use docent_markdown::file_name;
+
 use crate::generators::mkdocs;
 use crate::navigation::Navigation;
 
@@ -28,7 +30,7 @@ struct Conflict;
 /// Merges the changes from `base` to `theirs` into `ours` if the path is that of a navigation file: `docs.json`,
 /// `mint.json`, sidebars in JSON, the `nav` of `mkdocs.yml`, `SUMMARY.md`.
 pub fn merge_navigation(path: &str, [base, ours, theirs]: [&[u8]; 3]) -> NavigationMerge {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     let [Ok(base), Ok(ours), Ok(theirs)] = [base, ours, theirs].map(str::from_utf8) else {
         return NavigationMerge::NotUnderstood;
     };

@@ -1,5 +1,7 @@
 //! Merges navigation in an indented list with one entry a line: the `nav` of `mkdocs.yml`, and `SUMMARY.md`.
 
+use docent_markdown::lines_after;
+
 use super::Conflict;
 use super::sequence::{self, Slot};
 
@@ -116,8 +118,7 @@ fn list(base: &[OutlineEntry], ours: &[OutlineEntry], theirs: &[OutlineEntry]) -
 fn nav(text: &str) -> Option<Parts<'_>> {
     let mut start = None;
     let mut end = text.len();
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
+    for (at, line) in lines_after(text, 0) {
         let bare = line.trim_end();
         if start.is_none() && (bare == "nav:" || bare.starts_with("nav: #")) {
             start = Some(at + line.len());
@@ -133,18 +134,11 @@ fn nav(text: &str) -> Option<Parts<'_>> {
                 break;
             }
         }
-        at += line.len();
     }
     let block = &text[start?..end];
     // Blank lines and comments after the last entry belong to the part after the navigation.
-    let mut length = 0;
-    let mut at = 0;
-    for line in block.split_inclusive('\n') {
-        at += line.len();
-        if line.trim_start().starts_with("- ") {
-            length = at;
-        }
-    }
+    let last = lines_after(block, 0).filter(|(_, line)| line.trim_start().starts_with("- ")).last();
+    let length = last.map_or(0, |(at, line)| at + line.len());
     let (start, end) = (start?, start? + length);
     let entries = entries(&text[start..end], &|line| line.trim_start().starts_with('#') || line.trim().is_empty());
     Some(Parts { before: &text[..start], entries, after: &text[end..] })

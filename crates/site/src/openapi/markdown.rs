@@ -1,10 +1,11 @@
 //! Renders an API operation as a Markdown page.
 
+use docent_markdown::on_one_line;
 use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::schema::{Fields, cut, description_and_values, one_line, written};
+use super::schema::{Fields, cut, description_and_values, written};
 use crate::api_description::{Description, Operation, is_true};
 
 /// Maximum size of an example, in bytes; a larger one adds nothing to its schema and is omitted.
@@ -35,7 +36,7 @@ pub(super) struct RenderedPage {
 pub(super) fn page(description: &Description, operation: &Operation<'_>) -> RenderedPage {
     let text =
         |name: &str| operation.value.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
-    let title = text("summary").or_else(|| text("operationId")).map_or_else(|| operation.key.clone(), one_line);
+    let title = text("summary").or_else(|| text("operationId")).map_or_else(|| operation.key.clone(), on_one_line);
     let about = text("description").or_else(|| operation.around.get("description").and_then(Value::as_str));
     let mut page = Page { description, fields: Fields::of(description), out: String::new() };
     page.paragraph(&match operation.key.strip_prefix("WEBHOOK ") {
@@ -69,7 +70,7 @@ fn nested(text: &str) -> String {
 
 /// The first paragraph on one line, cut to a length that fits into search results.
 fn first_words(text: &str) -> String {
-    let paragraph = one_line(cut(text.trim(), 4_000).split("\n\n").next().unwrap_or_default());
+    let paragraph = on_one_line(cut(text.trim(), 4_000).split("\n\n").next().unwrap_or_default());
     match paragraph.char_indices().nth(300) {
         Some((at, _)) => format!("{}…", paragraph[..at].trim_end()),
         None => paragraph,
@@ -126,7 +127,7 @@ impl<'d> Page<'d> {
             let about = if own == of_schema { own } else { format!("{own} {of_schema}") };
             let required = if is_true(parameter.get("required")) { "yes" } else { "no" };
             let cells = [format!("`{}`", text("name")), text("in").to_owned(), kind, required.to_owned(), about];
-            let cells: Vec<String> = cells.iter().map(|cell| one_line(cell).replace('|', "\\|")).collect();
+            let cells: Vec<String> = cells.iter().map(|cell| on_one_line(cell).replace('|', "\\|")).collect();
             table.push_str(&format!("| {} |\n", cells.join(" | ")));
         }
         self.paragraph(&table);

@@ -1,5 +1,6 @@
 //! Renders a schema as a list of fields.
 
+use docent_markdown::on_one_line;
 use std::cell::Cell;
 use std::io;
 
@@ -168,7 +169,7 @@ impl<'d> Fields<'d> {
 pub(super) fn description_and_values(shape: &Value) -> String {
     let mut parts = Vec::new();
     if let Some(text) = shape.get("description").and_then(Value::as_str) {
-        parts.push(one_line(cut(text, MAX_FIELD_DESCRIPTION_BYTES)));
+        parts.push(on_one_line(cut(text, MAX_FIELD_DESCRIPTION_BYTES)));
     }
     if let Some(values) = shape.get("enum").and_then(Value::as_array) {
         let values: Vec<String> = values.iter().take(MAX_VALUES).map(|value| format!("`{}`", plain(value))).collect();
@@ -184,8 +185,8 @@ pub(super) fn description_and_values(shape: &Value) -> String {
 /// A value on one line.
 fn plain(value: &Value) -> String {
     let text = match value.as_str() {
-        Some(text) => one_line(cut(text, 2 * MAX_VALUE_BYTES)),
-        None => one_line(&written(value, 2 * MAX_VALUE_BYTES, |out, value| serde_json::to_writer(out, value))),
+        Some(text) => on_one_line(cut(text, 2 * MAX_VALUE_BYTES)),
+        None => on_one_line(&written(value, 2 * MAX_VALUE_BYTES, |out, value| serde_json::to_writer(out, value))),
     };
     let text = text.replace('`', "'");
     match cut(&text, MAX_VALUE_BYTES) {
@@ -230,9 +231,4 @@ impl io::Write for Beginning {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// A text on one line, with whitespace collapsed.
-pub(super) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

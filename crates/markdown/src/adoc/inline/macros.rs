@@ -6,27 +6,12 @@ use super::super::attributes::Attributes;
 use super::super::lines::attribute_list;
 use super::{Ending, Inline, InlineParser, is_word, read};
 use crate::page::{Link, LinkKind};
+use crate::site_paths::file_name;
 
 const SCHEMES: [&str; 5] = ["https://", "http://", "ftp://", "irc://", "file://"];
 
-const NAMES: [&str; 16] = [
-    "xref:",
-    "link:",
-    "mailto:",
-    "image:",
-    "anchor:",
-    "icon:",
-    "indexterm:",
-    "indexterm2:",
-    "stem:",
-    "latexmath:",
-    "asciimath:",
-    "pass:",
-    "kbd:",
-    "btn:",
-    "menu:",
-    "footnote:",
-];
+const NAMES: &str = "xref: link: mailto: image: anchor: icon: indexterm: indexterm2: stem: latexmath: asciimath: \
+    pass: kbd: btn: menu: footnote:";
 
 impl InlineParser<'_, '_, '_> {
     /// `{url}/path[words]`, which is a link by the value of the attribute.
@@ -126,7 +111,7 @@ impl InlineParser<'_, '_, '_> {
         if let Some(scheme) = SCHEMES.iter().find(|scheme| head.starts_with(**scheme)) {
             return self.url(scheme);
         }
-        let Some(name) = NAMES.iter().find(|name| head.starts_with(**name)) else { return false };
+        let Some(name) = NAMES.split(' ').find(|name| head.starts_with(name)) else { return false };
         let target_at = at + name.len();
         let behind = &self.text[target_at..self.range.end];
         let length = behind.bytes().take(2_000).take_while(|byte| !b"[]\n".contains(byte)).count();
@@ -135,7 +120,7 @@ impl InlineParser<'_, '_, '_> {
         }
         let written = &behind[..length];
         let dest = target_at..target_at + length;
-        match *name {
+        match name {
             "xref:" if !written.is_empty() => {
                 let target = reference_target(&self.attributes.replaced(written), true);
                 self.with_words(at, dest, target, LinkKind::Inline)
@@ -144,7 +129,7 @@ impl InlineParser<'_, '_, '_> {
                 let inner = written.strip_prefix("++").and_then(|inner| inner.strip_suffix("++"));
                 let dest = if inner.is_some() { dest.start + 2..dest.end - 2 } else { dest };
                 let target = self.attributes.replaced(inner.unwrap_or(written));
-                let target = if *name == "mailto:" { format!("mailto:{target}") } else { target };
+                let target = if name == "mailto:" { format!("mailto:{target}") } else { target };
                 let kind = if is_url(&target) { LinkKind::Inline } else { link_kind() };
                 self.with_words(at, dest, target, kind)
             }
@@ -160,7 +145,7 @@ impl InlineParser<'_, '_, '_> {
             }
             "anchor:" | "icon:" | "indexterm:" => {
                 let Some(close) = self.end_of(Ending::Bracket, dest.end + 1) else { return false };
-                if *name == "anchor:" {
+                if name == "anchor:" {
                     self.out.ids.push(written.to_owned());
                 }
                 self.flush(at);
@@ -181,11 +166,11 @@ impl InlineParser<'_, '_, '_> {
             "btn:" | "footnote:" | "indexterm2:" | "menu:" => {
                 let Some(close) = self.closing(dest.end) else { return false };
                 self.flush(at);
-                if *name == "menu:" {
+                if name == "menu:" {
                     self.push(written);
                     self.push(" > ");
                 }
-                self.is_spaced |= *name == "footnote:";
+                self.is_spaced |= name == "footnote:";
                 self.ends.insert(close, 1);
                 self.skip_to(dest.end + 1)
             }
@@ -239,7 +224,7 @@ impl InlineParser<'_, '_, '_> {
 /// Whether a text begins like a macro or a URL.
 pub(super) fn is_macro(text: &str) -> bool {
     let head = &text[..text.floor_char_boundary(14)];
-    SCHEMES.iter().chain(&NAMES).any(|name| head.starts_with(name))
+    SCHEMES.into_iter().chain(NAMES.split(' ')).any(|name| head.starts_with(name))
 }
 
 pub(super) fn is_url(target: &str) -> bool {
@@ -254,11 +239,11 @@ fn link_kind() -> LinkKind {
 /// The target of a cross-reference, with `#` before an id on the page, and the path of a page with its extension.
 fn reference_target(written: &str, is_macro: bool) -> String {
     let Some((path, id)) = written.split_once('#') else {
-        let name = written.rsplit('/').next().unwrap_or(written);
+        let name = file_name(written);
         let is_path = is_macro && (written.ends_with(".adoc") || name.contains('.') && !written.contains(' '));
         return if is_path { written.to_owned() } else { format!("#{written}") };
     };
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     match path.is_empty() || name.contains('.') || path.ends_with('}') {
         true => written.to_owned(),
         false => format!("{path}.adoc#{id}"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use docent_markdown::{AdocAttributes, folder, joined};
+use docent_markdown::{AdocAttributes, file_name, folder, joined};
 
 use super::resources::ResourceId;
 use super::{AntoraOptions, Component, ExtensionStyle};
@@ -16,7 +16,7 @@ const DESCRIPTOR: &str = "antora.yml";
 
 /// Whether a file is a descriptor or a playbook, judged by its path.
 pub(crate) fn is_file(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     let is_inside =
         path.split('/').all(|part| !part.starts_with('.') || part == "..") && !path.contains("node_modules/");
     is_inside && (name == DESCRIPTOR || is_playbook(name))
@@ -33,7 +33,7 @@ fn in_repository(root: &str, path: &str) -> String {
 
 /// The layout of all components in the repository.
 pub(super) fn read(tree: &dyn Tree, home: &str, configurations: &[&str]) -> Option<Layout> {
-    let is_descriptor = |path: &&&str| path.rsplit('/').next() == Some(DESCRIPTOR);
+    let is_descriptor = |path: &&&str| file_name(path) == DESCRIPTOR;
     configurations.iter().find(is_descriptor)?;
     let playbook = playbook(tree, configurations);
     let mut options = AntoraOptions::of_playbook(&playbook);
@@ -65,8 +65,7 @@ pub(super) fn read(tree: &dyn Tree, home: &str, configurations: &[&str]) -> Opti
 
 /// The first file that parses as a playbook: `antora-playbook.yml` first, then by length of path.
 fn playbook(tree: &dyn Tree, configurations: &[&str]) -> Yaml {
-    let mut files: Vec<&&str> =
-        configurations.iter().filter(|path| is_playbook(path.rsplit('/').next().unwrap_or(path))).collect();
+    let mut files: Vec<&&str> = configurations.iter().filter(|path| is_playbook(file_name(path))).collect();
     files.sort_by_key(|path| (!path.ends_with("antora-playbook.yml"), path.len()));
     let read = files.into_iter().filter_map(|file| yaml::read(&tree.text(file)?).ok());
     let mut read =
@@ -113,7 +112,7 @@ impl AntoraOptions {
 }
 
 fn component(tree: &dyn Tree, file: &str, descriptor: &Yaml, playbook: &Yaml) -> Option<Component> {
-    let text = |name: &str| descriptor.get(name).and_then(Yaml::text).map(str::to_owned);
+    let text = |name: &str| descriptor.text_of(name).map(str::to_owned);
     let name = text("name")?;
     // `version: true` takes the version from the name of a branch, which is unknown here.
     let version = text("version").filter(|version| version != "true").unwrap_or_default();
@@ -158,9 +157,9 @@ fn component(tree: &dyn Tree, file: &str, descriptor: &Yaml, playbook: &Yaml) ->
     if let Some(title) = text("title") {
         attributes.set("page-component-title", Some(&title));
     }
-    let nav = descriptor.get("nav").map_or(&[][..], Yaml::list);
+    let nav = descriptor.list_of("nav");
     let nav = nav.iter().filter_map(Yaml::text).map(str::to_owned).collect();
-    let is_prerelease = descriptor.get("prerelease").and_then(Yaml::text).is_some_and(|text| text != "false");
+    let is_prerelease = descriptor.text_of("prerelease").is_some_and(|text| text != "false");
     let start_path = folder(&in_repository(tree.root(), file)).to_owned();
     Some(Component {
         start_path,
@@ -177,8 +176,7 @@ fn component(tree: &dyn Tree, file: &str, descriptor: &Yaml, playbook: &Yaml) ->
 /// A folder of pages for each module.
 fn roots(tree: &dyn Tree, options: &Arc<AntoraOptions>) -> Vec<Root> {
     let root = tree.root();
-    let files: Vec<String> =
-        tree.paths().iter().chain(&tree.paths_outside()).map(|path| in_repository(root, path)).collect();
+    let files: Vec<String> = tree.all_paths().iter().map(|path| in_repository(root, path)).collect();
     let mut roots = Vec::new();
     for (index, component) in options.components.iter().enumerate() {
         let modules = below(&component.start_path, "modules");

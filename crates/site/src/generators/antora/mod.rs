@@ -85,8 +85,7 @@ impl Rules for Antora {
     }
 
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        let paths: Vec<String> =
-            tree.paths().into_iter().chain(tree.paths_outside()).filter(|path| is_file(path) && has(path)).collect();
+        let paths: Vec<String> = tree.all_paths().into_iter().filter(|path| is_file(path) && has(path)).collect();
         let configurations: Vec<&str> = paths.iter().map(String::as_str).collect();
         let is_here = |path: &&str| path.ends_with("antora.yml") && folder(path) == home;
         configurations.iter().any(is_here).then(|| config::read(tree, home, &configurations))?

@@ -4,7 +4,7 @@ mod links;
 
 use std::sync::Arc;
 
-use docent_markdown::{AnchorStyle, FrontMatter, folder, joined, regex};
+use docent_markdown::{AnchorStyle, FrontMatter, file_name, folder, joined, regex};
 
 use super::script_value::{ScriptValue, value_at};
 use super::{Facts, Root, RootOptions, Rules};
@@ -111,7 +111,7 @@ impl Rules for Docfx {
     }
 
     fn skips_path(&self, root: &Root, relative_path: &str) -> Option<SkipReason> {
-        let name = relative_path.rsplit('/').next().unwrap_or(relative_path).to_ascii_lowercase();
+        let name = file_name(relative_path).to_ascii_lowercase();
         let file = below(&root.folder, relative_path);
         match name.as_str() {
             "toc.md" => Some(SkipReason::Configuration),

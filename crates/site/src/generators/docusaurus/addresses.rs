@@ -1,6 +1,6 @@
 //! Where Docusaurus serves a page, and the id of a page.
 
-use docent_markdown::{FrontMatter, regex, stem};
+use docent_markdown::{FrontMatter, file_name, regex, stem};
 
 use crate::generators::{Root, RootKind};
 use crate::layout::below;
@@ -46,7 +46,7 @@ fn doc_slug(root: &Root, relative_path: &str, front: &FrontMatter) -> String {
 fn is_index(relative_path: &str) -> bool {
     let stem = stem(relative_path).unwrap_or(relative_path);
     let (folder, name) = stem.rsplit_once('/').unwrap_or(("", stem));
-    let above = folder.rsplit('/').next().unwrap_or_default();
+    let above = file_name(folder);
     ["index", "readme"].iter().any(|known| name.eq_ignore_ascii_case(known))
         || (!above.is_empty() && name.to_lowercase() == above.to_lowercase())
 }

@@ -5,14 +5,14 @@ mod links;
 
 use std::collections::{HashMap, HashSet};
 
-use docent_markdown::{AnchorStyle, Depth, FrontMatter};
+use docent_markdown::{AnchorStyle, Depth, FrontMatter, file_name};
 
 pub(crate) use self::addresses::{id, without_number};
 use super::modules::{Modules, SCRIPT_EXTENSIONS, find_script, is_script};
 use super::roots::id_key;
 use super::script_value::ScriptValue;
 use super::vitepress::unwrapped;
-use super::yaml::{self, Yaml};
+use super::yaml;
 use super::{Facts, Root, RootKind, RootOptions, Rules};
 use crate::glob::Globs;
 use crate::groups::{self, Groups};
@@ -145,10 +145,6 @@ pub(crate) fn without_configuration(tree: &dyn Tree, configurations: &[&str]) ->
     Some(layout)
 }
 
-fn file_name(file: &str) -> &str {
-    file.rsplit('/').next().unwrap_or(file)
-}
-
 /// Reads the display names of folders from their `_category_` files.
 fn label_folders(tree: &dyn Tree, layout: &mut Layout) {
     let mut labels: HashMap<String, String> = HashMap::new();
@@ -156,7 +152,7 @@ fn label_folders(tree: &dyn Tree, layout: &mut Layout) {
         let Some(text) = tree.text(&file) else { continue };
         match yaml::read(&text) {
             Ok(category) => {
-                if let Some(label) = category.get("label").and_then(Yaml::text) {
+                if let Some(label) = category.text_of("label") {
                     labels.insert(docent_markdown::folder(&file).to_owned(), groups::label(label));
                 }
             }
@@ -226,7 +222,7 @@ impl ConfigReader<'_> {
     }
 
     fn read_plugins(&mut self, config: &ScriptValue) {
-        let presets = config.get("presets").map(ScriptValue::list).unwrap_or_default();
+        let presets = config.list_of("presets");
         let (mut docs, mut blog, mut pages) = (Vec::new(), Vec::new(), Vec::new());
         let default_options = || ScriptValue::Object(Vec::new());
         for preset in presets {
@@ -245,7 +241,7 @@ impl ConfigReader<'_> {
                 None => self.is_computed = true,
             }
         }
-        for plugin in config.get("plugins").map(ScriptValue::list).unwrap_or_default() {
+        for plugin in config.list_of("plugins") {
             match name_and_options(plugin) {
                 Some((name, options)) if name.ends_with("content-docs") => docs.push(options),
                 Some((name, options)) if name.ends_with("content-blog") => blog.push(options),
@@ -283,7 +279,7 @@ impl ConfigReader<'_> {
         };
         self.layout.options.docusaurus.redirects_are_computed |=
             !is_written_out || options.get("createRedirects").is_some();
-        for redirect in options.get("redirects").map(ScriptValue::list).unwrap_or_default() {
+        for redirect in options.list_of("redirects") {
             let Some(to) = redirect.text_of("to") else { continue };
             let from = redirect.get("from");
             let sources = from
@@ -412,7 +408,7 @@ impl ConfigReader<'_> {
             }
         };
         let includes_current = !options.get("includeCurrentVersion").is_some_and(|flag| flag.is("false"));
-        let only_versions = options.get("onlyIncludeVersions").map(ScriptValue::list).unwrap_or_default();
+        let only_versions = options.list_of("onlyIncludeVersions");
         let is_wanted =
             |name: &str| only_versions.is_empty() || only_versions.iter().any(|known| known.text() == Some(name));
         let released = names.iter().filter(|name| is_wanted(name)).map(|name| version(Some(name)));
@@ -483,25 +479,9 @@ impl ConfigReader<'_> {
 
 /// Whether a plug-in is known to add no pages.
 fn adds_no_pages(name: &str) -> bool {
-    const KNOWN: [&str; 16] = [
-        "google-gtag",
-        "google-analytics",
-        "google-tag-manager",
-        "vercel-analytics",
-        "sitemap",
-        "pwa",
-        "ideal-image",
-        "svgr",
-        "debug",
-        "css-cascade-layers",
-        "rsdoctor",
-        "sass",
-        "image-zoom",
-        "zooming",
-        "hotjar",
-        "search-local",
-    ];
-    KNOWN.iter().any(|known| name.ends_with(known))
+    const KNOWN: &str = "google-gtag google-analytics google-tag-manager vercel-analytics sitemap pwa ideal-image \
+        svgr debug css-cascade-layers rsdoctor sass image-zoom zooming hotjar search-local";
+    KNOWN.split(' ').any(|known| name.ends_with(known))
 }
 
 /// The folder of a plug-in's translations.

@@ -4,12 +4,11 @@
 
 mod links;
 
-use docent_markdown::{ActiveTokens, AnchorStyle, FrontMatter, joined};
+use docent_markdown::{ActiveTokens, AnchorStyle, FrontMatter, file_name, joined};
 
 use super::mdbook::{chapters, links_of_summary};
 use super::modules::Modules;
 use super::script_value::ScriptValue;
-use super::yaml::Yaml;
 use super::{Facts, Root, Rules};
 use crate::glob::Globs;
 use crate::layout::{Generator, Layout, PageEntries, PageEntry, below};
@@ -79,7 +78,7 @@ impl Rules for GitBook {
                 _ => structure?.get(name)?.text().map(str::to_owned),
             });
             let mut layout = book(tree, home, has, &special_files, true)?;
-            let redirects = config.get("redirects").map(Yaml::members).unwrap_or_default();
+            let redirects = config.members_of("redirects");
             for (from, to) in redirects {
                 let Some(to) = to.text() else { continue };
                 let (path, anchor) = (parts(to).0, to.find('#').map_or("", |at| &to[at..]));
@@ -92,7 +91,7 @@ impl Rules for GitBook {
             }
             return Some(layout);
         }
-        let script = Modules::new(tree, &|file| is_file("", file.rsplit('/').next().unwrap_or(file)))
+        let script = Modules::new(tree, &|file| is_file("", file_name(file)))
             .default_export(&script?)
             .unwrap_or(ScriptValue::Computed);
         let special_files = special_files(|part, name| match part {
@@ -202,7 +201,7 @@ fn book(
         let summary = below(&folder, &special_files.summary);
         // A summary under another name is no page either.
         root.excluded = Globs::of_paths(std::iter::once(&special_files.summary));
-        let bytes = tree.read(&summary).filter(|_| is_summary(summary.rsplit('/').next().unwrap_or_default()));
+        let bytes = tree.read(&summary).filter(|_| is_summary(file_name(&summary)));
         has_summary |= bytes.is_some();
         let chapters = bytes.map(|bytes| chapters(&bytes, is_hosted));
         options.structure.push(summary);
@@ -240,7 +239,7 @@ fn book(
 /// The language that an entry in the list of languages links to, which is the name of its folder.
 fn language(target: &str) -> Option<String> {
     let path = joined("", parts(target).0)?;
-    let name = path.rsplit('/').next().unwrap_or(&path);
+    let name = file_name(&path);
     (!name.is_empty() && !name.contains('.')).then(|| name.to_owned())
 }
 

@@ -1,6 +1,6 @@
 //! Where Hugo serves a page.
 
-use docent_markdown::{FrontMatter, folder};
+use docent_markdown::{FrontMatter, file_name, folder};
 
 use super::{HugoSettings, UglyUrls};
 use crate::generators::Root;
@@ -79,7 +79,7 @@ pub(super) fn is_resource(root: &Root, relative_path: &str) -> bool {
     }
     let Some(settings) = root.options.hugo.as_deref() else { return false };
     let own_folder = folder(relative_path);
-    let name = relative_path.rsplit('/').next().unwrap_or(relative_path);
+    let name = file_name(relative_path);
     let mut enclosing_folder = Some(own_folder).filter(|own_folder| !own_folder.is_empty());
     while let Some(enclosing) = enclosing_folder {
         let is_bundle = settings.bundles.contains(&below(&root.folder, enclosing));

@@ -9,17 +9,7 @@ const CONFIG_EXTENSIONS: [&str; 4] = ["toml", "yaml", "yml", "json"];
 const CONFIG_FOLDER: &str = "config/_default";
 
 /// Keys that only the configuration of Hugo has.
-const HUGO_KEYS: [&str; 9] = [
-    "baseurl",
-    "languages",
-    "defaultcontentlanguage",
-    "module",
-    "markup",
-    "permalinks",
-    "contentdir",
-    "outputs",
-    "menu",
-];
+const HUGO_KEYS: &str = "baseurl languages defaultcontentlanguage module markup permalinks contentdir outputs menu";
 
 /// Whether a file may belong to the configuration; `folder` is relative to the folder of the configuration.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
@@ -55,9 +45,9 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
         }
     }
     let is_named_hugo = name.contains("hugo.");
-    let has_hugo_keys = HUGO_KEYS.iter().any(|key| read.config.get(key).is_some());
+    let has_hugo_keys = HUGO_KEYS.split(' ').any(|key| read.config.get(key).is_some());
     let content = from_config_folder(tree, home, "content/");
-    let has_content = || tree.paths().iter().chain(&tree.paths_outside()).any(|path| path.starts_with(&content));
+    let has_content = || tree.all_paths().iter().any(|path| path.starts_with(&content));
     (is_named_hugo || has_hugo_keys && (has_content() || read.config.get("baseurl").is_some())).then_some(read)
 }
 
@@ -65,8 +55,8 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
 /// (`languages.fr.toml`).
 fn key_files(tree: &dyn Tree, home: &str) -> Vec<(String, Option<String>)> {
     let folder = format!("{}/", from_config_folder(tree, home, CONFIG_FOLDER));
-    let (paths, outside) = (tree.paths(), tree.paths_outside());
-    let names = paths.iter().chain(&outside).filter_map(|path| path.strip_prefix(folder.as_str()));
+    let paths = tree.all_paths();
+    let names = paths.iter().filter_map(|path| path.strip_prefix(folder.as_str()));
     let mut files: Vec<(String, Option<String>)> = names
         .filter(|name| is_file(CONFIG_FOLDER, name))
         .filter_map(|name| {

@@ -100,12 +100,12 @@ impl Rules for Hugo {
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
         let read = config::read(tree, home, has)?;
         let config = &read.config;
-        let text = |name: &str| config.get(name).and_then(Yaml::text);
+        let text = |name: &str| config.text_of(name);
         let is_enabled = |name: &str| text(name) == Some("true");
         let default = text("defaultcontentlanguage").unwrap_or("en").to_lowercase();
         let languages = languages(config, &default);
-        let (paths, outside) = (tree.paths(), tree.paths_outside());
-        let all = || paths.iter().chain(&outside).map(String::as_str);
+        let paths = tree.all_paths();
+        let all = || paths.iter().map(String::as_str);
         let folder = |path: &str| joined_in(tree.root(), home, path);
 
         let content = text("contentdir").unwrap_or("content");
@@ -123,10 +123,8 @@ impl Rules for Hugo {
             folders.extend(folder(content).filter(|_| has_rest).map(|content| (content, String::new(), None)));
         }
 
-        let is_within = |path: &str, folder: &str| {
-            folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
-        };
-        let mut bundles = bundles(all().filter(|path| folders.iter().any(|(folder, ..)| is_within(path, folder))));
+        let is_content = |path: &&str| folders.iter().any(|(folder, ..)| path_in(folder, path).is_some());
+        let mut bundles = bundles(all().filter(is_content));
         bundles.retain(|bundle| folders.iter().all(|(folder, ..)| folder != bundle));
         let themes = themes(config);
         let has_theme = |name: &str| {
@@ -140,14 +138,8 @@ impl Rules for Hugo {
         let has_external_content = imports || themes.iter().any(|name| !has_theme(name));
         let static_folders = ["static"].into_iter().chain(text("staticdir")).filter_map(&folder);
         let mut generated_segments = BTreeSet::from(["tags".to_owned(), "categories".to_owned(), "page".to_owned()]);
-        generated_segments.extend(
-            config
-                .get("taxonomies")
-                .map(Yaml::members)
-                .unwrap_or_default()
-                .iter()
-                .filter_map(|(_, name)| Some(name.text()?.to_lowercase())),
-        );
+        generated_segments
+            .extend(config.members_of("taxonomies").iter().filter_map(|(_, name)| Some(name.text()?.to_lowercase())));
 
         let is_multihost =
             languages.iter().any(|(_, settings)| settings.is_some_and(|own| own.get("baseurl").is_some()));
@@ -267,7 +259,7 @@ pub(crate) fn is_section(path: &str) -> bool {
 /// The versions that a site's own parameters call current: `latest_stable_version: v3.7`, `versions: {current:
 /// "20.0"}`.
 fn current_versions(config: &Yaml) -> impl Iterator<Item = &str> {
-    let parameters = config.get("params").map(Yaml::members).unwrap_or_default();
+    let parameters = config.members_of("params");
     let is_current = |name: &str| current_version::CURRENT_KEYS.iter().any(|word| name.starts_with(word));
     let versions =
         parameters.iter().filter(|(name, _)| name == "versions").flat_map(|(_, versions)| versions.members());
@@ -303,11 +295,10 @@ fn typographer(config: &Yaml) -> Typographer {
 
 /// The languages that are built, each with its own settings, the default language first.
 fn languages<'y>(config: &'y Yaml, default: &str) -> Vec<(String, Option<&'y Yaml>)> {
-    let disabled = config.get("disablelanguages").map(Yaml::list).unwrap_or_default();
-    let configured = config.get("languages").map(Yaml::members).unwrap_or_default();
+    let disabled = config.list_of("disablelanguages");
+    let configured = config.members_of("languages");
     let is_built = |code: &str, settings: &Yaml| {
-        settings.get("disabled").and_then(Yaml::text) != Some("true")
-            && !disabled.iter().any(|disabled| disabled.text() == Some(code))
+        settings.text_of("disabled") != Some("true") && !disabled.iter().any(|disabled| disabled.text() == Some(code))
     };
     let built = configured.iter().filter(|(code, settings)| is_built(code, settings));
     let mut languages: Vec<_> = built.map(|(code, settings)| (code.clone(), Some(settings))).collect();
@@ -324,7 +315,7 @@ fn mounts(config: &Yaml) -> Vec<(String, String, Option<String>)> {
     let mounted = mounts.iter().filter_map(|mount| {
         let target = mount.get("target")?.text()?.trim_matches('/');
         let content_path = path_in("content", target)?;
-        let language = mount.get("lang").and_then(Yaml::text).map(str::to_lowercase);
+        let language = mount.text_of("lang").map(str::to_lowercase);
         Some((mount.get("source")?.text()?.to_owned(), content_path.trim_matches('/').to_owned(), language))
     });
     mounted.collect()
@@ -351,7 +342,7 @@ fn ugly_urls(config: &Yaml) -> UglyUrls {
 
 /// Permalink patterns for pages: those under `page`, and those that are not under a page kind.
 fn permalinks(config: &Yaml) -> Vec<(String, String)> {
-    let permalinks = config.get("permalinks").map(Yaml::members).unwrap_or_default();
+    let permalinks = config.members_of("permalinks");
     let of_pages = permalinks.iter().find(|(kind, _)| kind == "page").map(|(_, pages)| pages.members());
     let of_pages = of_pages.unwrap_or_default();
     let patterns = permalinks

@@ -1,6 +1,6 @@
 //! Where Jekyll serves a page.
 
-use docent_markdown::{Field, FieldValue, FrontMatter, folder};
+use docent_markdown::{Field, FieldValue, FrontMatter, file_name, folder};
 use time::Date;
 
 use super::JekyllSettings;
@@ -139,7 +139,7 @@ pub(super) fn of(settings: &JekyllSettings, path: &str, front: &FrontMatter) -> 
 
 /// Whether a file is the README of its folder.
 pub(super) fn is_readme(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     name.rsplit_once('.').is_some_and(|(stem, _)| stem.eq_ignore_ascii_case("readme"))
 }
 

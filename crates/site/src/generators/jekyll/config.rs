@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use docent_markdown::{Field, FieldValue, text_of};
+use docent_markdown::{Field, FieldValue, file_name, has_word, text_of};
 
 use crate::generators::yaml::Yaml;
 use crate::glob::Globs;
@@ -21,43 +21,15 @@ const GEMFILE: &str = "Gemfile";
 const OTHER_TOOL_KEYS: [&str; 6] = ["source_dir", "public_dir", "new_post_name", "sphinx", "execute", "launch_buttons"];
 
 /// Paths that Jekyll excludes unless `include` lists them.
-const DEFAULT_EXCLUDES: [&str; 9] = [
-    ".sass-cache",
-    ".jekyll-cache",
-    "gemfiles",
-    "Gemfile",
-    "node_modules",
-    "vendor/bundle/",
-    "vendor/cache/",
-    "vendor/gems/",
-    "vendor/ruby/",
-];
+const DEFAULT_EXCLUDES: &str = ".sass-cache .jekyll-cache gemfiles Gemfile node_modules vendor/bundle/ vendor/cache/ \
+    vendor/gems/ vendor/ruby/";
 
 /// Plug-ins that GitHub Pages allows. Only those for redirects and pagination make pages without a source file.
-const GITHUB_PAGES_PLUGINS: [&str; 22] = [
-    "github-pages",
-    "jekyll-avatar",
-    "jekyll-coffeescript",
-    "jekyll-commonmark-ghpages",
-    "jekyll-default-layout",
-    "jekyll-feed",
-    "jekyll-gist",
-    "jekyll-github-metadata",
-    "jekyll-include-cache",
-    "jekyll-mentions",
-    "jekyll-optional-front-matter",
-    "jekyll-paginate",
-    "jekyll-readme-index",
-    "jekyll-redirect-from",
-    "jekyll-relative-links",
-    "jekyll-remote-theme",
-    "jekyll-sass-converter",
-    "jekyll-seo-tag",
-    "jekyll-sitemap",
-    "jekyll-titles-from-headings",
-    "jemoji",
-    "kramdown-parser-gfm",
-];
+const GITHUB_PAGES_PLUGINS: &str = "github-pages jekyll-avatar jekyll-coffeescript jekyll-commonmark-ghpages \
+    jekyll-default-layout jekyll-feed jekyll-gist jekyll-github-metadata jekyll-include-cache jekyll-mentions \
+    jekyll-optional-front-matter jekyll-paginate jekyll-readme-index jekyll-redirect-from jekyll-relative-links \
+    jekyll-remote-theme jekyll-sass-converter jekyll-seo-tag jekyll-sitemap jekyll-titles-from-headings jemoji \
+    kramdown-parser-gfm";
 
 /// Whether a file belongs to the configuration of a site; `folder` is relative to the folder of the configuration.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
@@ -113,15 +85,12 @@ impl Plugins {
             .filter_map(Yaml::text)
             .map(str::to_owned)
             .collect();
-        let plugins_folder = format!(
-            "{}/",
-            from_config_folder(tree, home, config.get("plugins_dir").and_then(Yaml::text).unwrap_or("_plugins"))
-        );
-        let (paths, outside) = (tree.paths(), tree.paths_outside());
+        let plugins_folder =
+            format!("{}/", from_config_folder(tree, home, config.text_of("plugins_dir").unwrap_or("_plugins")));
         let has_own_plugins =
-            paths.iter().chain(&outside).any(|path| path.starts_with(plugins_folder.as_str()) && path.ends_with(".rb"));
+            tree.all_paths().iter().any(|path| path.starts_with(plugins_folder.as_str()) && path.ends_with(".rb"));
         names.extend(gems.iter().flatten().filter(|gem| gem.is_plugin).map(|gem| gem.name.clone()));
-        let is_allowed = |name: &String| GITHUB_PAGES_PLUGINS.contains(&name.as_str());
+        let is_allowed = |name: &String| has_word(GITHUB_PAGES_PLUGINS, name);
         let is_github = names.iter().any(|name| name == "github-pages")
             || gems.iter().flatten().any(|gem| gem.name == "github-pages")
             // A site without a Gemfile that uses only the plug-ins of GitHub Pages is built by GitHub Pages.
@@ -176,14 +145,14 @@ pub(super) struct Defaults {
 
 impl Defaults {
     pub(super) fn all(config: &Yaml) -> Vec<Self> {
-        let sets = config.get("defaults").map(Yaml::list).unwrap_or_default();
+        let sets = config.list_of("defaults");
         let read = |set: &Yaml| {
             let text = |name: &str| set.get("scope")?.get(name)?.text();
             let kind = text("type").map(|kind| match kind {
                 "page" | "post" | "draft" => format!("{kind}s"),
                 kind => kind.to_owned(),
             });
-            let values = set.get("values").map(Yaml::members).unwrap_or_default().iter();
+            let values = set.members_of("values").iter();
             let path = text("path").unwrap_or_default().trim_start_matches('/').to_owned();
             Self { path, kind, values: values.filter_map(|(name, value)| field(name, value)).collect() }
         };
@@ -241,10 +210,10 @@ pub(super) struct Filter {
 
 impl Filter {
     pub(super) fn read(config: &Yaml) -> Self {
-        let list = |name: &str| config.get(name).map(Yaml::list).unwrap_or_default().iter().filter_map(Yaml::text);
+        let list = |name: &str| config.list_of(name).iter().filter_map(Yaml::text);
         let bare = |pattern: &str| pattern.trim_start_matches("./").trim_start_matches('/').to_owned();
         let include: Vec<String> = list("include").map(bare).collect();
-        let exclude = list("exclude").map(bare).chain(DEFAULT_EXCLUDES.map(str::to_owned));
+        let exclude = list("exclude").map(bare).chain(DEFAULT_EXCLUDES.split(' ').map(str::to_owned));
         let included: HashSet<&String> = include.iter().collect();
         let exclude = exclude.filter(|pattern| !included.contains(pattern)).collect();
         Self { exclude, include }
@@ -255,7 +224,7 @@ impl Filter {
     pub(super) fn excludes(&self, path: &str, is_special: impl Fn(&str) -> bool) -> bool {
         super::address::with_folders(path).any(|part| {
             let is_folder = part.len() < path.len();
-            let name = part.rsplit('/').next().unwrap_or(part);
+            let name = file_name(part);
             if self.include.iter().any(|pattern| matches_pattern(pattern, name, is_folder)) {
                 return false;
             }

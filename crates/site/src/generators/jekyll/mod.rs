@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use docent_markdown::{
-    ActiveTokens, AnchorStyle, FrontMatter, Lines, Syntax, folder, is_markdown, read_front_matter, text_of,
+    ActiveTokens, AnchorStyle, FrontMatter, Lines, Syntax, file_name, folder, is_markdown, read_front_matter, text_of,
 };
 
 use self::address::{FileKind, ServedPath};
@@ -93,8 +93,8 @@ impl JekyllSettings {
                 collection.is_output && !self.filter.excludes(path, |part| !is_own(part))
             }
             FileKind::Post { .. } => {
-                let name = path.rsplit('/').next().unwrap_or(path);
-                let is_posts = |part: &str| part.rsplit('/').next() == Some("_posts");
+                let name = file_name(path);
+                let is_posts = |part: &str| file_name(part) == "_posts";
                 dates::split_date(name).is_some() && !self.filter.excludes(path, |part| !is_posts(part))
             }
         }
@@ -124,7 +124,7 @@ impl Rules for Jekyll {
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
         let read = config::read(tree, home, has)?;
         let config = &read.config;
-        let text = |name: &str| config.get(name).and_then(Yaml::text);
+        let text = |name: &str| config.text_of(name);
         let source = joined_in(tree.root(), home, text("source").unwrap_or_default())?;
         let plugins = Plugins::read(tree, home, has, config);
         let collections = config.get("collections");
@@ -234,7 +234,7 @@ fn served_path(root: &Root, relative_path: &str, front: &FrontMatter) -> Option<
 
 /// Whether a file is a document about the repository, which is no page even where front matter is optional.
 fn is_repository_document(relative_path: &str) -> bool {
-    let name = relative_path.rsplit('/').next().unwrap_or(relative_path);
+    let name = file_name(relative_path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_uppercase();
     let names = [
         "README",
@@ -284,8 +284,7 @@ fn is_true(text: &str) -> bool {
 /// The anchor style of the configured Markdown parser, and whether its options make anchors unpredictable.
 fn anchors(config: &Yaml) -> (AnchorStyle, bool) {
     let of_kramdown = |name: &str| config.get("kramdown")?.get(name)?.text();
-    let is_kramdown =
-        config.get("markdown").and_then(Yaml::text).is_none_or(|name| name.eq_ignore_ascii_case("kramdown"));
+    let is_kramdown = config.text_of("markdown").is_none_or(|name| name.eq_ignore_ascii_case("kramdown"));
     let changes_anchors = of_kramdown("auto_ids") == Some("false")
         || ["auto_id_prefix", "transliterated_header_ids", "auto_id_stripping", "gfm_quirks"]
             .iter()
@@ -305,10 +304,9 @@ fn non_markdown_pages(
     settings: &JekyllSettings,
     roots: &[(String, String)],
 ) -> (BTreeMap<String, String>, bool) {
-    let (paths, outside) = (tree.paths(), tree.paths_outside());
     let mut pages = BTreeMap::new();
     let mut count = 0;
-    for file in paths.iter().chain(&outside) {
+    for file in &tree.all_paths() {
         let is_text = file.rsplit_once('.').is_some_and(|(_, ending)| {
             ["html", "htm", "xhtml", "xml", "json", "txt", "js", "css", "scss"].contains(&ending)
         });

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use docent_markdown::{is_markdown_page, joined, regex};
+use docent_markdown::{file_name, is_markdown_page, joined, regex};
 use regex::Regex;
 
 use super::address::ServedPath;
@@ -170,7 +170,7 @@ pub(super) fn rewrite_template(
             let (path, template_anchor) = parts(old.path);
             let (more, _) = parts(rest);
             let whole = format!("{path}{more}");
-            let last = whole.rsplit('/').next().unwrap_or_default();
+            let last = file_name(&whole);
             let has_slash = url.is_folder && (last.is_empty() || last.contains('.')) && !url.path.is_empty();
             let slash = if has_slash { "/" } else { "" };
             let lead = if path.starts_with('/') || path.is_empty() { "/" } else { "" };

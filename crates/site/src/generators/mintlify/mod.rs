@@ -68,7 +68,7 @@ impl Rules for Mintlify {
         let resolved = FILES.iter().find_map(|name| resolved(tree, home, name))?;
         let root = resolved.root.as_ref();
         let is_mintlify = root.is_some_and(|root| {
-            let schema = root.get("$schema").and_then(Json::text);
+            let schema = root.text_of("$schema");
             root.get("navigation").is_some() || schema.is_some_and(|schema| schema.contains("mintlify"))
         });
         // In a subfolder, a file with this name may belong to another tool.
@@ -166,7 +166,7 @@ impl Choices {
                     }
                     self.names.push(name);
                 }
-                let children = members.iter().filter(|(name, _)| Navigation::HOLDERS.contains(&name.as_str()));
+                let children = members.iter().filter(|(name, _)| Navigation::is_holder(name));
                 children.for_each(|(_, value)| self.reader(value, member));
             }
             Value::Text(_) | Value::Other(_) => {}
@@ -191,7 +191,7 @@ fn content_root(tree: &dyn Tree, home: &str) -> Root {
 
 /// The files that a value of `openapi` names: a string, a list of strings, or an object with a `source`.
 fn files_of(json: &Json) -> Vec<String> {
-    let file = json.text().or_else(|| json.get("source").and_then(Json::text));
+    let file = json.text().or_else(|| json.text_of("source"));
     file.into_iter().chain(json.list().iter().filter_map(Json::text)).map(str::to_owned).collect()
 }
 
@@ -230,7 +230,7 @@ impl NavigationReader<'_> {
             }
         }
         let Value::Object(members) = &node.value else { return };
-        let text = |name: &str| node.get(name).and_then(Json::text).map(str::to_owned);
+        let text = |name: &str| node.text_of(name).map(str::to_owned);
         let mut inherited = context.clone();
         inherited.groups = Navigation::groups(&inherited.groups, node);
         inherited.version = Navigation::name(node, "version").or(inherited.version);
@@ -245,11 +245,8 @@ impl NavigationReader<'_> {
         if let Some(directory) = directory.filter(|directory| directory.len() <= MAX_PATH_BYTES) {
             inherited.directory = Some(directory.to_owned());
         }
-        let children: Vec<&Json> = members
-            .iter()
-            .filter(|(name, _)| Navigation::HOLDERS.contains(&name.as_str()))
-            .map(|(_, value)| value)
-            .collect();
+        let children: Vec<&Json> =
+            members.iter().filter(|(name, _)| Navigation::is_holder(name)).map(|(_, value)| value).collect();
         if children.is_empty() {
             // A description without a list of operations stands for all of them.
             for file in description_files.iter().filter(|file| !is_external(file)) {

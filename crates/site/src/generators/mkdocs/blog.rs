@@ -1,6 +1,6 @@
 //! Posts of the blog plug-in of Material for MkDocs: their addresses are made of their date and title.
 
-use docent_markdown::{AnchorStyle, Anchors, FrontMatter, Link, LinkKind, folder, regex, text_of};
+use docent_markdown::{AnchorStyle, Anchors, FrontMatter, Link, LinkKind, file_name, folder, regex, text_of};
 
 use crate::generators::yaml::Yaml;
 use crate::paths::{below, index_path, path_in};
@@ -34,7 +34,7 @@ pub(super) fn blogs(config: &Yaml) -> Vec<Blog> {
 }
 
 fn text_of_option<'y>(options: &'y Yaml, name: &str, default: &'y str) -> &'y str {
-    options.get(name).and_then(Yaml::text).unwrap_or(default)
+    options.text_of(name).unwrap_or(default)
 }
 
 fn blog(options: &Yaml) -> Blog {
@@ -61,7 +61,7 @@ fn plain_path(path: &str) -> String {
 impl Blog {
     /// Whether a file in the folder of pages is a post.
     pub(super) fn holds(&self, relative_path: &str) -> bool {
-        relative_path.strip_prefix(self.posts.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        path_in(&self.posts, relative_path).is_some()
     }
 
     /// Whether the plug-in may generate a page at an address: an archive, a category, an author.
@@ -72,7 +72,7 @@ impl Blog {
     /// Where a post is served; `None` where that is not known.
     pub(super) fn address(&self, relative_path: &str, front: &FrontMatter) -> Option<String> {
         let (pattern, date_pattern) = self.patterns.as_ref()?;
-        let name = relative_path.rsplit('/').next().unwrap_or(relative_path);
+        let name = file_name(relative_path);
         let name = docent_markdown::stem(name).unwrap_or(name);
         let mut path = pattern.replace("{file}", name);
         if path.contains("{date}") {

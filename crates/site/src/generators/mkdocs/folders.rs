@@ -1,7 +1,7 @@
 //! Navigation files in folders of pages: `.nav.yml` of MkDocs' plug-in `awesome-nav`, `.pages` of `awesome-pages`. Each
 //! orders the content of its folder; a folder without one shows everything in it.
 
-use docent_markdown::{Depth, FrontMatter, text_of};
+use docent_markdown::{Depth, FrontMatter, file_name, text_of};
 
 use super::{has_plugin, plugin};
 use crate::generators::yaml::{self, Yaml};
@@ -93,13 +93,11 @@ impl FolderNavigation {
     /// Parses a navigation file; empty if it is not valid YAML.
     pub(crate) fn read(&self, bytes: &[u8]) -> FolderFile {
         let Ok(yaml) = yaml::read(&text_of(bytes)) else { return FolderFile::default() };
-        let title = yaml.get("title").and_then(Yaml::text).map(str::to_owned);
+        let title = yaml.text_of("title").map(str::to_owned);
         let nav = yaml.get("nav").filter(|nav| matches!(nav, Yaml::List(_)));
         let mut items = nav.map(|nav| self.items(nav, Depth::of(MAX_DEPTH)));
         match (self.plugin, &mut items) {
-            (FolderPlugin::AwesomeNav, Some(items))
-                if yaml.get("append_unmatched").and_then(Yaml::text) == Some("true") =>
-            {
+            (FolderPlugin::AwesomeNav, Some(items)) if yaml.text_of("append_unmatched") == Some("true") => {
                 items.push(FolderItem::Rest(Remaining::All));
             }
             (FolderPlugin::AwesomePages, None) => {
@@ -240,7 +238,7 @@ impl FolderReader<'_> {
         let Some(depth) = depth.inside().filter(|_| (self.has)(&path)) else { return };
         let file = self.navigation.read(&self.tree.read(&path).unwrap_or_default());
         let title = entry_title.map(|title| {
-            let folder_title = || title_of(folder.rsplit('/').next().unwrap_or(folder));
+            let folder_title = || title_of(file_name(folder));
             title.map(str::to_owned).or_else(|| file.title.clone()).unwrap_or_else(folder_title)
         });
         let groups = groups::inside(outer_groups, title.as_deref());

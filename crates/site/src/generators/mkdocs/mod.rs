@@ -90,7 +90,7 @@ impl Rules for MkDocs {
             Ok(config) => (with_inherited(tree, home, config, &mut text, Depth::of(MAX_DEPTH)), None),
             Err(message) => (Yaml::Empty, Some(message)),
         };
-        let docs = config.get("docs_dir").and_then(Yaml::text).unwrap_or("docs");
+        let docs = config.text_of("docs_dir").unwrap_or("docs");
         let folder = joined_in(tree.root(), home, docs).unwrap_or_default();
         let mut root = Root { folder: folder.clone(), generator: Generator::MkDocs, ..Root::default() };
         root.excluded = exclude_globs(&file, &config);
@@ -220,7 +220,7 @@ fn front_matter_of_post(file: &str, bytes: &[u8]) -> FrontMatter {
 /// A configuration merged with the one it inherits from (`INHERIT`). The text of the inherited file is appended to
 /// `text`.
 fn with_inherited(tree: &dyn Tree, home: &str, config: Yaml, text: &mut String, depth: Depth) -> Yaml {
-    let parent = config.get("INHERIT").and_then(Yaml::text).and_then(|path| joined_in(tree.root(), home, path));
+    let parent = config.text_of("INHERIT").and_then(|path| joined_in(tree.root(), home, path));
     let Some((file, depth)) = parent.zip(depth.inside()) else { return config };
     let Some(parent_text) = tree.text(&file) else { return config };
     let Ok(parent) = yaml::read(&without_tags(&parent_text)) else { return config };
@@ -235,12 +235,12 @@ fn options(config: &Yaml) -> MkDocsOptions {
     let validation = config.get("validation");
     let links = validation.and_then(|validation| validation.get("links"));
     let absolute = [links, validation].into_iter().flatten().find_map(|part| part.get("absolute_links"));
-    let url = config.get("site_url").and_then(Yaml::text).unwrap_or_default();
+    let url = config.text_of("site_url").unwrap_or_default();
     let path = url.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
     MkDocsOptions {
         docs: String::new(),
         base: path.split(['?', '#']).next().unwrap_or_default().trim_matches('/').to_owned(),
-        file_urls: config.get("use_directory_urls").and_then(Yaml::text) == Some("false"),
+        file_urls: config.text_of("use_directory_urls") == Some("false"),
         absolute_from_docs: absolute.and_then(Yaml::text) == Some("relative_to_docs"),
         has_hooks: config.get("hooks").is_some(),
         generates_pages: PAGE_GENERATING_PLUGINS.iter().any(|plugin| has_plugin(config, plugin)),
@@ -277,7 +277,7 @@ pub(super) fn plugin<'y>(config: &'y Yaml, wanted: &str) -> Option<&'y Yaml> {
 
 /// Whether the configuration lists a plug-in, with or without options.
 pub(super) fn has_plugin(config: &Yaml, wanted: &str) -> bool {
-    let plugins = config.get("plugins").map(Yaml::list).unwrap_or_default();
+    let plugins = config.list_of("plugins");
     let is = |name: &str| name == wanted || name.strip_prefix("material/") == Some(wanted);
     plugin(config, wanted).is_some() || plugins.iter().any(|item| item.text().is_some_and(is))
 }
@@ -286,16 +286,16 @@ pub(super) fn has_plugin(config: &Yaml, wanted: &str) -> bool {
 /// default.
 fn languages(config: &Yaml) -> (Vec<String>, Vec<(String, bool)>) {
     let Some(options) = plugin(config, "i18n") else { return Default::default() };
-    let listed = options.get("languages").map(Yaml::list).unwrap_or_default();
+    let listed = options.list_of("languages");
     let mut languages: Vec<(String, bool)> = listed
         .iter()
         .filter_map(|language| {
-            let is_default = language.get("default").and_then(Yaml::text) == Some("true");
+            let is_default = language.text_of("default") == Some("true");
             Some((language.get("locale")?.text()?.to_owned(), is_default))
         })
         .collect();
     languages.sort_by_key(|(_, is_default)| !is_default);
-    match options.get("docs_structure").and_then(Yaml::text) {
+    match options.text_of("docs_structure") {
         Some("folder") => (Vec::new(), languages),
         _ => (languages.into_iter().map(|(language, _)| language).collect(), Vec::new()),
     }
@@ -322,7 +322,7 @@ fn anchors(config: &Yaml, text: &str) -> AnchorStyle {
 }
 
 fn snippets(tree: &dyn Tree, config: &Yaml, home: &str, docs: &str) -> Vec<String> {
-    let extensions = config.get("markdown_extensions").map(Yaml::list).unwrap_or_default();
+    let extensions = config.list_of("markdown_extensions");
     let base_paths = extensions.iter().find_map(|item| item.get("pymdownx.snippets")?.get("base_path"));
     let base_paths: Vec<&str> = match base_paths {
         Some(Yaml::Text(path)) => vec![path.as_str()],

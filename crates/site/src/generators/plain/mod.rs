@@ -1,6 +1,6 @@
 //! No generator: a folder of pages, as a forge shows it.
 
-use docent_markdown::{Format, FrontMatter, folder, is_for_editors, is_page, site_path};
+use docent_markdown::{Format, FrontMatter, file_name, folder, is_for_editors, is_page, site_path};
 
 use super::{Facts, HasFile, LinkRules, Root, Rules};
 use crate::generators::fallback_links::{find, retargeted_link_by_name};
@@ -99,7 +99,7 @@ fn file_or_folder(site: &Site, path: &str, anchor: Option<&str>) -> Option<Targe
 
 /// Whether the last segment of a path has a file extension. Digits after a dot are a version, not an extension.
 fn looks_like_file(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     let Some((stem, ending)) = name.rsplit_once('.') else { return false };
     let is_ending = (1..=8).contains(&ending.len()) && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
     !stem.is_empty() && is_ending && !ending.bytes().all(|byte| byte.is_ascii_digit())

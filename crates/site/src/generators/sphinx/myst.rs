@@ -4,44 +4,13 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use docent_markdown::{AnchorStyle, Format, Link, LinkKind, Page, parse_as, regex, text_of};
+use docent_markdown::{AnchorStyle, Format, Link, LinkKind, Page, has_word, parse_as, regex, text_of};
 use regex::Regex;
 
 /// Directives whose content is Markdown.
-const CONTENT_DIRECTIVES: [&str; 32] = [
-    "note",
-    "tip",
-    "hint",
-    "important",
-    "warning",
-    "caution",
-    "attention",
-    "danger",
-    "error",
-    "seealso",
-    "admonition",
-    "todo",
-    "versionadded",
-    "versionchanged",
-    "deprecated",
-    "topic",
-    "sidebar",
-    "margin",
-    "div",
-    "container",
-    "epigraph",
-    "dropdown",
-    "card",
-    "card-carousel",
-    "grid",
-    "grid-item",
-    "grid-item-card",
-    "tab-set",
-    "tab-item",
-    "tabs",
-    "tab",
-    "figure",
-];
+const CONTENT_DIRECTIVES: &str = "note tip hint important warning caution attention danger error seealso admonition \
+    todo versionadded versionchanged deprecated topic sidebar margin div container epigraph dropdown card \
+    card-carousel grid grid-item grid-item-card tab-set tab-item tabs tab figure";
 
 /// Parses a page. The content of directives is parsed as Markdown, as MyST does, and roles that name documents or
 /// labels become links.
@@ -82,7 +51,7 @@ fn without_fences(text: &str) -> String {
             // Colon fences are plain text in Markdown, so their content is parsed anyway.
             out.push_str(line);
         } else {
-            let holds_markdown = found.get(2).is_some_and(|name| CONTENT_DIRECTIVES.contains(&name.as_str()));
+            let holds_markdown = found.get(2).is_some_and(|name| has_word(CONTENT_DIRECTIVES, name.as_str()));
             open_fences.push((marks, holds_markdown));
             if holds_markdown { out.extend(blank()) } else { out.push_str(line) }
         }

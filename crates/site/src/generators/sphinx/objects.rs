@@ -11,44 +11,16 @@
 
 use std::collections::BTreeSet;
 
-use docent_markdown::{Lines, line_of, regex, stem};
+use docent_markdown::{Lines, file_name, has_word, line_of, on_one_line, regex, stem};
 
 use crate::generators::Reference;
 use crate::model::{Site, Target};
 use crate::tree::Tree;
 
 /// Kinds of objects in source code. A role of one kind may name an object of another, as `:obj:` does.
-const CODE_KINDS: [&str; 29] = [
-    "any",
-    "attr",
-    "attribute",
-    "class",
-    "classmethod",
-    "const",
-    "data",
-    "decorator",
-    "decoratormethod",
-    "enum",
-    "enumerator",
-    "exc",
-    "exception",
-    "func",
-    "function",
-    "macro",
-    "member",
-    "meth",
-    "method",
-    "mod",
-    "module",
-    "obj",
-    "property",
-    "staticmethod",
-    "struct",
-    "type",
-    "union",
-    "var",
-    "variable",
-];
+const CODE_KINDS: &str = "any attr attribute class classmethod const data decorator decoratormethod enum enumerator \
+    exc exception func function macro member meth method mod module obj property staticmethod struct type union var \
+    variable";
 
 /// A name that a page documents.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,7 +52,7 @@ impl ObjectName {
 fn kind(name: &str) -> String {
     let last = name.rsplit(':').next().unwrap_or(name);
     let plain = last.strip_prefix("auto").unwrap_or(last);
-    if CODE_KINDS.contains(&plain) { "code".to_owned() } else { last.to_owned() }
+    if has_word(CODE_KINDS, plain) { "code".to_owned() } else { last.to_owned() }
 }
 
 fn last_part(name: &str) -> &str {
@@ -131,7 +103,7 @@ fn roles(text: &str) -> impl Iterator<Item = (usize, &str, String)> {
         let (at, words) = (found.get(0)?.start(), found.get(3)?.as_str().trim());
         let target =
             words.strip_suffix('>').and_then(|words| words.rsplit_once('<')).map_or(words, |(_, target)| target);
-        let target = target.split_whitespace().collect::<Vec<_>>().join(" ");
+        let target = on_one_line(target);
         let role = found.get(1).or(found.get(2))?.as_str();
         (!target.starts_with('!')).then_some((at, role, target))
     })
@@ -257,7 +229,7 @@ pub(super) fn named_in_sources(tree: &dyn Tree, site: &Site, file: &str) -> Vec<
                 "doc" if target.starts_with('/') => {
                     matches!(super::rst::role(site, file, &format!(":doc:`{target}`")), Target::Page { file: to, .. } if to == file)
                 }
-                "doc" => target.rsplit('/').next() == Some(name),
+                "doc" => file_name(&target) == name,
                 _ => false,
             };
             if leads_there {

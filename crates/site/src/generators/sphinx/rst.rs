@@ -11,14 +11,14 @@
 
 use std::ops::Range;
 
-use crate::tree::joined_in;
-use docent_markdown::{AnchorStyle, Format, Link, LinkKind, Page, folder, is_page, joined, stem};
+use docent_markdown::{AnchorStyle, Format, Link, LinkKind, Page, folder, is_page, joined, on_one_line, stem};
 
 use super::document_at;
 use crate::link_target::{
     LinkRequest, ParsedLink, encoded, has_page_ending, parts, relative, relative_path, suffix_of,
 };
 use crate::model::{Site, Target};
+use crate::tree::joined_in;
 
 /// Extensions of image files.
 const IMAGE_EXTENSIONS: [&str; 8] = [".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".bmp"];
@@ -80,7 +80,7 @@ pub(super) fn role(site: &Site, from: &str, target: &str) -> Target {
 }
 
 fn labelled(site: &Site, label: &str) -> Option<Target> {
-    let label = label.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let label = on_one_line(label).to_lowercase();
     let (file, anchor) = site.labelled(&label)?;
     Some(Target::Page { file: file.to_owned(), anchor: Some(anchor.to_owned()) })
 }

@@ -5,7 +5,7 @@
 
 mod links;
 
-use docent_markdown::{AnchorStyle, Depth, FrontMatter, slug, stem};
+use docent_markdown::{AnchorStyle, Depth, FrontMatter, has_word, slug, stem};
 
 use super::modules::{Modules, SCRIPT_EXTENSIONS, find_script, is_script};
 use super::script_value::ScriptValue;
@@ -26,26 +26,8 @@ const MAX_DEPTH: usize = 32;
 pub(crate) const COLLECTIONS: [&str; 2] = ["src/content.config", "src/content/config"];
 
 /// Integrations and plugins that neither add pages nor change links.
-const HARMLESS_PLUGINS: [&str; 18] = [
-    "starlight",
-    "sitemap",
-    "mdx",
-    "markdoc",
-    "tailwind",
-    "react",
-    "vue",
-    "svelte",
-    "preact",
-    "solid",
-    "solidJs",
-    "alpinejs",
-    "partytown",
-    "icon",
-    "robotsTxt",
-    "starlightLinksValidator",
-    "starlightLlmsTxt",
-    "starlightImageZoom",
-];
+const HARMLESS_PLUGINS: &str = "starlight sitemap mdx markdoc tailwind react vue svelte preact solid solidJs alpinejs \
+    partytown icon robotsTxt starlightLinksValidator starlightLlmsTxt starlightImageZoom";
 
 /// Settings that addresses and links depend on.
 #[derive(Debug, Clone, Default)]
@@ -109,7 +91,7 @@ impl Rules for Starlight {
 
         let content = from_config_folder(tree, home, "src/content/docs");
         let mut root = Root { folder: content, generator: Generator::Starlight, ..Root::default() };
-        for (name, locale) in starlight.get("locales").map(ScriptValue::members).unwrap_or_default() {
+        for (name, locale) in starlight.members_of("locales") {
             let language = locale.text_of("lang").unwrap_or(name).to_owned();
             if name == "root" {
                 root.language = Some(language);
@@ -149,7 +131,7 @@ impl Rules for Starlight {
         }
         let is_computed = reader.is_computed;
         (layout.entries, layout.folders) = (reader.entries.by_key, reader.folders);
-        for (from, to) in config.get("redirects").map(ScriptValue::members).unwrap_or_default() {
+        for (from, to) in config.members_of("redirects") {
             if let Some(to) = to.text().or_else(|| to.text_of("destination")) {
                 layout.redirects.push((from.clone(), to.to_owned()));
             }
@@ -206,7 +188,7 @@ pub(crate) fn entry_of_page(site: &Site, page: &str, like: &str) -> Option<Strin
 fn options(config: &ScriptValue, starlight: &ScriptValue, languages: &[String]) -> StarlightOptions {
     let is_computed = matches!(config, ScriptValue::Computed);
     let is_harmless = |plugin: &ScriptValue| match plugin {
-        ScriptValue::Call(name, _) => HARMLESS_PLUGINS.contains(&name.as_str()),
+        ScriptValue::Call(name, _) => has_word(HARMLESS_PLUGINS, name),
         other => other.is("null") || other.is("false") || other.is("undefined"),
     };
     let are_harmless = |list: Option<&ScriptValue>| match list {
@@ -267,7 +249,7 @@ impl SidebarReader<'_> {
                 ScriptValue::Call(_, arguments) => {
                     self.is_computed = true;
                     if let Some(options) = arguments.iter().rev().find(|argument| argument.get("items").is_some()) {
-                        self.items(options.get("items").map(ScriptValue::list).unwrap_or_default(), groups, depth);
+                        self.items(options.list_of("items"), groups, depth);
                     }
                 }
                 _ => self.is_computed = true,

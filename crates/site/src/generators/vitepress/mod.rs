@@ -72,7 +72,7 @@ impl Rules for VitePress {
             .text_of("srcDir")
             .and_then(|folder| joined_in(tree.root(), home, folder))
             .unwrap_or_else(|| home.to_owned());
-        let excluded = config.get("srcExclude").map(ScriptValue::list).unwrap_or_default();
+        let excluded = config.list_of("srcExclude");
         let rewrites = config.get("rewrites").map(rewrites).unwrap_or(Some(Vec::new()));
         let mut root = Root {
             folder: source.clone(),
@@ -84,7 +84,7 @@ impl Rules for VitePress {
         };
 
         let mut sidebars = vec![theme_option(&config, "sidebar")];
-        for (name, locale) in config.get("locales").map(ScriptValue::members).unwrap_or_default() {
+        for (name, locale) in config.members_of("locales") {
             let language = locale.text_of("lang");
             sidebars.push(theme_option(locale, "sidebar"));
             if name == "root" {
@@ -202,12 +202,7 @@ impl SidebarReader {
                         ScriptValue::List(items) => self.items(items, "", &Groups::default(), Depth::of(MAX_DEPTH)),
                         ScriptValue::Object(_) => {
                             let base = part.text_of("base").unwrap_or_default().to_owned();
-                            self.items(
-                                part.get("items").map(ScriptValue::list).unwrap_or_default(),
-                                &base,
-                                &Groups::default(),
-                                Depth::of(MAX_DEPTH),
-                            );
+                            self.items(part.list_of("items"), &base, &Groups::default(), Depth::of(MAX_DEPTH));
                         }
                         _ => self.is_computed = true,
                     }
