@@ -2,65 +2,46 @@
 //!
 //! An include whose file cannot be located, such as one named through an attribute of the page, is left verbatim.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use docent_markdown::{each_line, folder, text_of};
 
 use super::adoc_parts::{CutFile, option};
-use super::{Expanded, MAX_DEPTH, MAX_INCLUDED_BYTES, MAX_INCLUDES};
+use super::{Expanded, MAX_DEPTH, MAX_INCLUDES, Work};
 use crate::generators::antora;
 use crate::layout::{Generator, Layout};
-use crate::tree::{Tree, joined_in};
+use crate::tree::Tree;
 
 /// Expands the includes of a page; `None` if it has none.
 pub(crate) fn expand(layout: &Layout, file: &str, text: &str, tree: &dyn Tree) -> Option<Expanded> {
     text.lines().any(|line| line.starts_with("include::")).then_some(())?;
-    let mut work = Work {
-        layout,
-        tree,
-        out: Expanded::default(),
-        open: vec![file.to_owned()],
-        include_count: 0,
-        bytes_left: MAX_INCLUDED_BYTES,
-        files: HashMap::new(),
-    };
-    work.put(file, text, None);
+    let mut work = Work::new(layout, file, tree);
+    work.put_adoc(file, text, None);
     Some(work.out)
-}
-
-struct Work<'w> {
-    layout: &'w Layout,
-    tree: &'w dyn Tree,
-    out: Expanded,
-    /// The stack of files being included, the page first.
-    open: Vec<String>,
-    include_count: usize,
-    bytes_left: usize,
-    /// The included files, each read once; `None` if there is no such file.
-    files: HashMap<String, Option<Rc<CutFile>>>,
 }
 
 impl Work<'_> {
     /// Appends a text. `origin` is the line of the page whose include it replaces; `None` for the page itself.
-    fn put(&mut self, file: &str, text: &str, origin: Option<usize>) {
+    fn put_adoc(&mut self, file: &str, text: &str, origin: Option<usize>) {
         for (number, line) in each_line(text).enumerate() {
             let origin = origin.unwrap_or(number + 1);
             match included(line).filter(|_| self.open.len() <= MAX_DEPTH && self.include_count < MAX_INCLUDES) {
-                Some((target, options)) if self.include(file, target, options, origin) => {}
+                Some((target, options)) if self.include_adoc(file, target, options, origin) => {}
                 _ => self.out.composed.push(line, origin),
             }
         }
     }
 
     /// Expands the include of one line; false if the file was not found or could not be included.
-    fn include(&mut self, from: &str, target: &str, options: &str, origin: usize) -> bool {
+    fn include_adoc(&mut self, from: &str, target: &str, options: &str, origin: usize) -> bool {
         self.include_count += 1;
-        let candidates = self.candidates(from, target);
-        let found = candidates.iter().find_map(|file| Some((file.clone(), self.file(file)?)));
-        let named = found.as_ref().map(|(file, _)| file).or(candidates.first());
-        if let Some(file) = named.filter(|file| !self.out.included.contains(file)) {
-            self.out.included.push(file.clone());
+        let candidates = match self.layout.generator() {
+            Generator::Antora => antora::included(self.layout, self.tree.root(), from, target),
+            _ => self.joined(folder(from), target).into_iter().collect(),
+        };
+        let found = candidates.iter().find_map(|file| Some((file, self.cut_file(file)?)));
+        if let Some(file) = found.as_ref().map(|(file, _)| *file).or(candidates.first()) {
+            self.record(file);
         }
         let Some((file, cut)) = found.filter(|(file, cut)| !self.open.contains(file) && cut.len() <= self.bytes_left)
         else {
@@ -73,33 +54,23 @@ impl Work<'_> {
             self.out.composed.push(&format!("\n:leveloffset: {offset}\n\n"), origin);
         }
         self.open.push(file.clone());
-        self.put(&file, &text, Some(origin));
+        self.put_adoc(file, &text, Some(origin));
         self.open.pop();
-        if !self.out.composed.at_line_start() {
-            self.out.composed.push("\n", origin);
-        }
+        self.end_line(origin);
         if offset.is_some() {
             self.out.composed.push("\n:!leveloffset:\n\n", origin);
         }
         true
     }
 
-    fn file(&mut self, file: &str) -> Option<Rc<CutFile>> {
-        if let Some(known) = self.files.get(file) {
+    /// A file cut into its lines and regions.
+    fn cut_file(&mut self, file: &str) -> Option<Rc<CutFile>> {
+        if let Some(known) = self.cut_files.get(file) {
             return known.clone();
         }
-        let bytes = self.tree.read(file);
-        let cut = bytes.map(|bytes| Rc::new(CutFile::of(text_of(&bytes).into_owned())));
-        self.files.insert(file.to_owned(), cut.clone());
+        let cut = self.tree.read(file).map(|bytes| Rc::new(CutFile::of(text_of(&bytes).into_owned())));
+        self.cut_files.insert(file.to_owned(), cut.clone());
         cut
-    }
-
-    /// The files that an include target may refer to.
-    fn candidates(&self, from: &str, target: &str) -> Vec<String> {
-        match self.layout.generator() {
-            Generator::Antora => antora::included(self.layout, self.tree.root(), from, target),
-            _ => joined_in(self.tree.root(), folder(from), target).into_iter().collect(),
-        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use docent_markdown::{each_line, regex};
+use docent_markdown::{each_line, file_name, regex};
 
-use super::parts::Part;
+use super::parts::{Part, lines_between};
 
 /// Most bytes of a directive that is searched for its end.
 const MAX_DIRECTIVE_BYTES: usize = 4_000;
@@ -25,11 +25,7 @@ pub(super) fn commands(line: &str) -> impl Iterator<Item = (&str, Part<'_>, std:
 /// `2` is one line; `2:`, `:5`, `2:5` are lines; all else is the name of an anchor.
 fn command_part(written: &str) -> Part<'_> {
     let (first, last) = written.split_once(':').unwrap_or((written, written));
-    let number = |text: &str, otherwise: usize| if text.is_empty() { Some(otherwise) } else { text.parse().ok() };
-    match (number(first, 1), number(last, usize::MAX - 1)) {
-        (Some(first), Some(last)) => Part::Lines(vec![first..=last]),
-        _ => Part::Named(written, Vec::new()),
-    }
+    lines_between(first, last).map_or(Part::Named(written, Vec::new()), |lines| Part::Lines(vec![lines]))
 }
 
 /// An include of Sphinx.
@@ -108,11 +104,7 @@ fn option(line: &str) -> Option<(&str, &str)> {
 
 /// Parses `1-3,5,7-`.
 fn line_ranges(text: &str) -> Option<Vec<RangeInclusive<usize>>> {
-    let range = |part: &str| {
-        let (first, last) = part.trim().split_once('-').unwrap_or((part.trim(), part.trim()));
-        let last = if last.is_empty() { usize::MAX - 1 } else { last.parse().ok()? };
-        Some(first.parse().ok()?..=last)
-    };
+    let range = |part: &str| part.split_once('-').map_or(lines_between(part, part), |(a, b)| lines_between(a, b));
     text.split(',').map(range).collect()
 }
 
@@ -154,7 +146,7 @@ pub(super) fn element_include(text: &str) -> Option<(&str, Part<'_>, usize)> {
 }
 
 pub(super) fn ending(path: &str) -> &str {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     name.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 

@@ -13,9 +13,11 @@ mod parts;
 pub(crate) mod rst;
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
-use docent_markdown::{Composed, Lines, Problem, each_line, text_of};
+use adoc_parts::CutFile;
+use docent_markdown::{Composed, Lines, Problem, each_line, file_name, line_start, text_of};
 use parts::Part;
 
 use crate::layout::Layout;
@@ -57,6 +59,8 @@ struct Work<'w> {
     failed_tag_scans: usize,
     /// The contents of all requested files; `None` for missing ones.
     contents: HashMap<String, Option<Arc<[u8]>>>,
+    /// The same of files that AsciiDoc includes.
+    cut_files: HashMap<String, Option<Rc<CutFile>>>,
     recorded: HashSet<String>,
 }
 
@@ -94,7 +98,7 @@ enum Form {
 
 impl Form {
     fn code(language: &str, path: &str) -> Self {
-        let name = path.rsplit('/').next().unwrap_or(path);
+        let name = file_name(path);
         Self::Code { language: language.to_owned(), name: name.replace('"', "'") }
     }
 }
@@ -111,6 +115,7 @@ impl<'w> Work<'w> {
             searched_bytes: 0,
             failed_tag_scans: 0,
             contents: HashMap::new(),
+            cut_files: HashMap::new(),
             recorded: HashSet::new(),
         }
     }
@@ -125,7 +130,7 @@ impl<'w> Work<'w> {
     /// The last, unfinished line of the output.
     fn open_line(&self) -> &str {
         let text = &self.out.composed.text;
-        &text[text.rfind('\n').map_or(0, |at| at + 1)..]
+        &text[line_start(text, text.len())..]
     }
 
     /// Joins a path to a folder. The file may be outside of the docs root.

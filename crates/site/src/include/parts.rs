@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use docent_markdown::{regex, slug};
+use docent_markdown::{file_name, regex, slug};
 
 /// Maximum length of an include comment, in bytes.
 const MAX_COMMENT_BYTES: usize = 1_000;
@@ -160,9 +160,7 @@ pub(super) fn snippet(named: &str) -> (&str, Part<'_>) {
     };
     let numbers = |part: &str| {
         let (start, end) = part.split_once(':').unwrap_or((part, ""));
-        let start = if start.is_empty() { 1 } else { start.trim().parse().ok()? };
-        let end = if end.is_empty() { usize::MAX - 1 } else { end.trim().parse().ok()? };
-        Some(start..=end)
+        lines_between(start, end)
     };
     match rest.split(',').map(numbers).collect() {
         Some(lines) => (path, Part::Lines(lines)),
@@ -189,9 +187,16 @@ pub(super) fn comment_include(text: &str) -> Option<(&str, Part<'_>, usize)> {
 /// Parses `3,5`, `3,`, `,5`, `3-5` or `3`.
 fn comma_range(text: &str) -> Option<RangeInclusive<usize>> {
     let (start, end) = text.split_once([',', '-']).unwrap_or((text, text));
-    let start = if start.trim().is_empty() { 1 } else { start.trim().parse().ok()? };
-    let end = if end.trim().is_empty() { usize::MAX - 1 } else { end.trim().parse().ok()? };
-    Some(start..=end)
+    lines_between(start, end)
+}
+
+/// The lines from one number to another; an empty text stands for the first or the last line.
+pub(super) fn lines_between(first: &str, last: &str) -> Option<RangeInclusive<usize>> {
+    let number = |text: &str, if_empty: usize| match text.trim() {
+        "" => Some(if_empty),
+        digits => digits.parse().ok(),
+    };
+    Some(number(first, 1)?..=number(last, usize::MAX - 1)?)
 }
 
 /// Splits a text at its first `{`: what is before it, and the contents of the braces.
@@ -224,7 +229,7 @@ pub(super) fn code_import(line: &str) -> Option<CodeImport<'_>> {
     };
     let path = path.trim();
     (!path.is_empty() && !path.contains(['<', '>'])).then_some(())?;
-    let file = path.rsplit('/').next().unwrap_or(path);
+    let file = file_name(path);
     let words = options.unwrap_or_default().split_whitespace();
     let language = words.last().filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()));
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
