@@ -34,7 +34,7 @@ use docent_markdown::{ActiveTokens, AdocAttributes, Format, FrontMatter, Page, i
 
 use crate::glob::Globs;
 use crate::layout::{Generator, Layout};
-use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink};
+use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink, retargeted_link};
 use crate::model::{Site, Target};
 use crate::skip_reason::SkipReason;
 use crate::tree::Tree;
@@ -264,8 +264,22 @@ pub(crate) trait LinkRules {
     /// Resolves a link as this generator does, and then a browser.
     fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target;
 
-    /// Writes a link in the style of the site. [`LinkRequest::like`] is the link that it replaces, whose style it takes.
-    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String;
+    /// The ways to write a link in the style of the site and of [`LinkRequest::like`], the link that it replaces: the
+    /// closest first, and last the one to take where none leads to the target.
+    fn forms(&self, _site: &Site, _wanted: &LinkRequest<'_>) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Writes a link in the first of these forms that leads to the target; without any, by the paths of the files.
+    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+        let LinkRequest { from, to, anchor, like, .. } = *wanted;
+        let mut forms = self.forms(site, wanted);
+        let found = forms.iter().position(|form| site.leads_there(wanted, form));
+        match found.or(forms.len().checked_sub(1)) {
+            Some(at) => forms.swap_remove(at),
+            None => retargeted_link(like, from, to, anchor),
+        }
+    }
 
     /// Resolves a target in AsciiDoc that is a name; `None` if it is a URL like any other.
     fn resolve_name(&self, _site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Target> {

@@ -1,7 +1,7 @@
 //! Resolves and writes links as docfx does: a link to a file becomes that file's address, and any other link is left to
 //! the browser. A file path is relative to the page or, with `~/`, to the folder of the configuration.
 
-use docent_markdown::{Format, folder, joined, stem};
+use docent_markdown::{Format, file_name, folder, joined, stem};
 
 use super::Docfx;
 use crate::generators::LinkRules;
@@ -49,8 +49,8 @@ impl LinkRules for Docfx {
         {
             return target;
         }
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let is_below = |folder: &String| file.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
+        let name = file_name(path);
+        let is_below = |folder: &String| path_in(folder, &file).is_some();
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
         let is_surely_gone = match ending.to_ascii_lowercase().as_str() {
             "md" => !options.generated_folders.iter().any(is_below),
@@ -62,8 +62,8 @@ impl LinkRules for Docfx {
         if is_surely_gone { link.missing(Some(file)) } else { Target::NotUnderstood }
     }
 
-    /// Writes a link by file path, with `~/` if `like` has it, or by address if `like` is one.
-    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+    /// By file path, with `~/` if `like` has it, or by address if `like` is one.
+    fn forms(&self, site: &Site, wanted: &LinkRequest<'_>) -> Vec<String> {
         let LinkRequest { from, to, anchor, like, .. } = *wanted;
         let (path, suffix) = (parts(like).0, suffix_of(like, anchor));
         let in_repository = |path: &str| joined(site.root(), path).unwrap_or_default();
@@ -81,10 +81,8 @@ impl LinkRules for Docfx {
                 built_path(site, from).and_then(|page_path| Some(relative_path(folder(&page_path), &address(to)?))),
             );
         }
-        forms.push(with_dot_slash_like(path, by_file.clone()));
-        let mut forms = forms.iter().map(|form| encoded(form));
-        let form = forms.find(|form| site.leads_there(wanted, form)).unwrap_or_else(|| encoded(&by_file));
-        format!("{form}{suffix}")
+        forms.extend([with_dot_slash_like(path, by_file.clone()), by_file]);
+        forms.iter().map(|form| format!("{}{suffix}", encoded(form))).collect()
     }
 
     /// The title of a tab is a heading with a link to the tab's name, `#tab/name`.

@@ -4,7 +4,7 @@
 //! that page's URL. Every other link is a URL: absolute ones get the base path, and relative ones are resolved against
 //! the page's own URL, which ends in a slash or not.
 
-use docent_markdown::is_markdown_page;
+use docent_markdown::{file_name, is_markdown_page};
 
 use super::{Docusaurus, DocusaurusSettings, PluginInstance};
 use crate::generators::built_site::path_in_folder;
@@ -40,22 +40,20 @@ impl LinkRules for Docusaurus {
         by_url(site, root, link, names_file)
     }
 
-    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+    fn forms(&self, site: &Site, wanted: &LinkRequest<'_>) -> Vec<String> {
         let LinkRequest { from, to, anchor, like, syntax } = *wanted;
         if site.layout().root(from).is_none() {
-            return retargeted_link_by_name(site, wanted);
+            return vec![retargeted_link_by_name(site, wanted)];
         }
         let (written, _) = parts(like);
         let by_file = retargeted_link(&format!("./x.md{}", suffix_of(like, None)), from, to, anchor);
         let candidates =
             candidate_forms(site, wanted, written).into_iter().chain([by_file.clone()]).chain(by_address(site, wanted));
-        let leads_there = |candidate: &String| match site.resolve_in(from, candidate, syntax) {
-            Target::Page { file, .. } => file == to,
-            // A link that resolves to the source file of a page would serve that source.
-            Target::Asset { file } => file == to && site.address(to).is_none(),
-            _ => false,
+        // A link that resolves to the source file of a page would serve that source.
+        let serves_source = |form: &String| {
+            site.address(to).is_some() && matches!(site.resolve_in(from, form, syntax), Target::Asset { .. })
         };
-        candidates.into_iter().find(leads_there).unwrap_or(by_file)
+        candidates.filter(|form| !serves_source(form)).chain([by_file.clone()]).collect()
     }
 }
 
@@ -109,7 +107,7 @@ fn is_in_language_of(site: &Site, root: &Root, other: &Root, file: &str) -> bool
 
 /// The non-page file that a link leads to: relative to the page, or in a static folder.
 fn asset(site: &Site, link: &ParsedLink<'_>) -> Option<String> {
-    let name = link.path.rsplit('/').next().unwrap_or_default();
+    let name = file_name(&link.path);
     let has_ending = name.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && !ending.is_empty());
     if let Some(path) = link.path.strip_prefix("@site/") {
         return joined_in(site.root(), site.layout().home(), path).filter(|file| site.has_any(file));

@@ -77,8 +77,7 @@ impl Rules for Fumadocs {
         }
         layout.options.next.resolves_files = resolves_files(tree, home);
         layout.options.next.has_computed_routes |= !has_literal_urls;
-        let pages: Vec<String> =
-            tree.paths().into_iter().chain(tree.paths_outside()).filter(|path| is_markdown_page(path)).collect();
+        let pages: Vec<String> = tree.all_paths().into_iter().filter(|path| is_markdown_page(path)).collect();
         for loader in loaders {
             let base_path = loader.base.as_deref().unwrap_or("/docs").trim_matches('/').to_owned();
             let mut has_unknown_sources = loader.has_unknown_sources;
@@ -141,8 +140,8 @@ impl LinkRules for Fumadocs {
         next::by_url(site, link, &link.path)
     }
 
-    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
-        next::write(site, wanted)
+    fn forms(&self, site: &Site, wanted: &LinkRequest<'_>) -> Vec<String> {
+        next::forms(site, wanted)
     }
 }
 
@@ -173,7 +172,7 @@ struct Loader {
 /// The scripts of the application that may call `loader`.
 fn loader_files(tree: &dyn Tree, home: &str) -> Vec<String> {
     let home = from_config_folder(tree, home, "");
-    let mut files: Vec<String> = tree.paths().into_iter().chain(tree.paths_outside()).collect();
+    let mut files = tree.all_paths();
     files.retain(|file| {
         let path_in_home = if home.is_empty() { Some(file.as_str()) } else { file.strip_prefix(&format!("{home}/")) };
         let Some((folder, name)) = path_in_home.map(|path| path.rsplit_once('/').unwrap_or(("", path))) else {
@@ -285,7 +284,7 @@ fn language_of(page: &str, by_folder: bool) -> Option<String> {
 
 /// Whether the page component resolves links to files that begin with `./`.
 fn resolves_files(tree: &dyn Tree, home: &str) -> bool {
-    let paths = tree.paths().into_iter().chain(tree.paths_outside());
+    let paths = tree.all_paths().into_iter();
     let home = from_config_folder(tree, home, "");
     let mut pages = paths.filter(|path| {
         let path_in_home = if home.is_empty() { Some(path.as_str()) } else { path.strip_prefix(&format!("{home}/")) };

@@ -9,8 +9,7 @@ use crate::generators::fallback_links::resolve_by_name_if_there;
 use crate::generators::{LinkRules, Root};
 use crate::layout::below;
 use crate::link_target::{
-    LinkRequest, ParsedLink, encoded, has_markdown_ending, parts, relative, retargeted_link, suffix_of,
-    with_dot_slash_like,
+    LinkRequest, ParsedLink, encoded, has_markdown_ending, parts, relative, suffix_of, with_dot_slash_like,
 };
 use crate::model::{Site, Target};
 
@@ -30,12 +29,11 @@ impl LinkRules for GitBook {
         }
     }
 
-    /// Writes a link in the form of `like` if that leads to the target; else by file path, or by the path of the built
-    /// page.
-    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+    /// In the form of `like`, then by file path, then by the path of the built page.
+    fn forms(&self, site: &Site, wanted: &LinkRequest<'_>) -> Vec<String> {
         let LinkRequest { from, to, anchor, like, .. } = *wanted;
         let Some(root) = site.layout().root(from).filter(|_| site.address(from).is_some()) else {
-            return retargeted_link(like, from, to, anchor);
+            return Vec::new();
         };
         let (path, suffix) = (parts(like).0, suffix_of(like, anchor));
         let file_path = relative(folder(from), to);
@@ -61,9 +59,8 @@ impl LinkRules for GitBook {
         }
         forms.push(with_dot_slash_like(path, file_path.clone()));
         forms.push(with_dot_slash_like(path, relative(folder(from), &built_path(to))));
-        let mut forms = forms.iter().map(|form| encoded(form));
-        let form = forms.find(|form| site.leads_there(wanted, form)).unwrap_or_else(|| encoded(&file_path));
-        format!("{form}{suffix}")
+        forms.push(file_path);
+        forms.iter().map(|form| format!("{}{suffix}", encoded(form))).collect()
     }
 }
 

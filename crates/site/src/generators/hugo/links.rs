@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use docent_markdown::{Link, LinkKind, Page, folder, is_markdown_page, joined, regex, stem};
+use docent_markdown::{Link, LinkKind, Page, file_name, folder, is_markdown_page, joined, regex, stem};
 use regex::Regex;
 
 use super::address::{language, language_folder};
@@ -96,10 +96,9 @@ impl LinkRules for Hugo {
         }
     }
 
-    /// Writes the first candidate form of a link that leads to the target.
-    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+    fn forms(&self, site: &Site, wanted: &LinkRequest<'_>) -> Vec<String> {
         let LinkRequest { from, to, anchor, like, syntax } = *wanted;
-        let Some(page) = ContentFile::of(site, from) else { return Plain.write(site, wanted) };
+        let Some(page) = ContentFile::of(site, from) else { return vec![Plain.write(site, wanted)] };
         let suffix = suffix_of(like, anchor);
         let (like_path, _) = parts(like);
         let target = ContentFile::of(site, to).filter(|_| is_markdown_page(to));
@@ -160,13 +159,12 @@ impl LinkRules for Hugo {
             .or(suffix.split_once('#').map(|(_, anchor)| anchor))
             .map_or(String::new(), |anchor| format!("#{anchor}"));
         let fallback = content.map(|content| format!("{{{{< relref \"/{content}{anchor}\" >}}}}"));
-        let is_known = site.has_file(from) && site.has_any(to);
-        let leads_to_target = |way: &&String| match site.resolve_in(from, way, syntax) {
-            Target::Page { file, .. } | Target::Asset { file } => file == to,
-            _ => !is_known,
-        };
-        let found = candidates.iter().chain(&fallback).find(leads_to_target).or(candidates.last()).cloned();
-        found.or(fallback).unwrap_or_else(|| crate::link_target::retargeted_link(like, from, to, wanted.anchor))
+        if !(site.has_file(from) && site.has_any(to)) {
+            // Where a link to a page that is not there yet will lead is not known.
+            candidates.truncate(1);
+        }
+        let last = candidates.last().cloned();
+        candidates.into_iter().chain(fallback).chain(last).collect()
     }
 }
 
@@ -235,7 +233,7 @@ fn resource(site: &Site, settings: &HugoSettings, address: &str) -> Option<Strin
 
 /// Whether a page is the index of its folder, so that the folder can contain its resources.
 fn is_bundle(file: &str) -> bool {
-    let name = file.rsplit('/').next().unwrap_or(file);
+    let name = file_name(file);
     name.starts_with("index.") || name.starts_with("_index.")
 }
 
@@ -280,7 +278,7 @@ fn page_of(site: &Site, from: &ContentFile<'_>, path: &str, in_any_folder: bool)
     let language = from.language();
     let has_ending = path.rsplit('/').next().is_some_and(|name| name.contains('.') && !name.starts_with('.'));
     let own_path = below(&from.root.base_path, from.relative_path);
-    let (dir, name) = (folder(&own_path), own_path.rsplit('/').next().unwrap_or(&own_path));
+    let (dir, name) = (folder(&own_path), file_name(&own_path));
     let mut candidates = Vec::new();
     if !path.starts_with('/') {
         let is_leaf = name.starts_with("index.");

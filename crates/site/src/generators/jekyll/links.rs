@@ -1,6 +1,6 @@
 //! Resolves and writes links in a Jekyll site.
 
-use docent_markdown::{FrontMatter, is_markdown_page, joined};
+use docent_markdown::{FrontMatter, file_name, is_markdown_page, joined};
 
 use super::address::{self, FileKind, ServedPath};
 use super::{Jekyll, JekyllSettings, from_source, templates};
@@ -72,18 +72,17 @@ impl LinkRules for Jekyll {
         by_url(&source_file, Some(&served_path), &link.path, link.anchor.as_deref())
     }
 
-    /// Writes the first candidate form of a link that leads to the target.
-    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+    fn forms(&self, site: &Site, wanted: &LinkRequest<'_>) -> Vec<String> {
         let LinkRequest { from, to, anchor, like, .. } = *wanted;
         let Some(source_file) = SourceFile::of(site, from).filter(|_| is_markdown_page(from)) else {
-            return Plain.write(site, wanted);
+            return vec![Plain.write(site, wanted)];
         };
         let Some(own_path) = source_file.served_path().filter(|_| !like.starts_with('{')).or_else(|| {
             // An include has no address that a relative link could start from.
             (like.starts_with(['/', '{']) || source_file.path.split('/').any(|part| part.starts_with('_')))
                 .then(ServedPath::default)
         }) else {
-            return Plain.write(site, wanted);
+            return vec![Plain.write(site, wanted)];
         };
         let target = SourceFile::of(site, to);
         let (like_path, _) = parts(like);
@@ -132,13 +131,8 @@ impl LinkRules for Jekyll {
         }
         let anchor = suffix.split_once('#').map_or(String::new(), |(_, anchor)| format!("#{anchor}"));
         let fallback = target.as_ref().map(|target| format!("{{% link {} %}}{anchor}", target.template_path()));
-        let is_known = site.has_file(from) && site.has_any(to);
-        let leads_to_target = |way: &&String| match site.resolve(from, way) {
-            Target::Page { file, .. } | Target::Asset { file } => file == to,
-            _ => !is_known,
-        };
-        let found = candidates.iter().chain(&fallback).find(leads_to_target).or(candidates.first()).cloned();
-        found.or(fallback).unwrap_or_else(|| crate::link_target::retargeted_link(like, from, to, wanted.anchor))
+        let first = candidates.first().cloned();
+        candidates.into_iter().chain(fallback).chain(first).collect()
     }
 
     fn resolve_template(&self, site: &Site, from: &str, target: &str) -> Target {
@@ -231,7 +225,7 @@ pub(super) fn target_at(
 fn may_be_generated(source_file: &SourceFile<'_>, site_path: &str) -> bool {
     let SourceFile { site, settings, .. } = *source_file;
     let plugins = &settings.plugins;
-    let name = site_path.rsplit('/').next().unwrap_or(site_path);
+    let name = file_name(site_path);
     let stem = site_path.strip_suffix(".html").unwrap_or(site_path);
     let has_source_file = |path: String| from_source(site, settings, &path).is_some_and(|file| site.has_any(&file));
     // A page outside of the docs root, a file without front matter, a folder without an index, or a Markdown file that
@@ -281,6 +275,6 @@ fn needs_slash(url: &ServedPath, like: &str) -> bool {
 
 /// Whether the last segment of a path has neither an extension nor a trailing slash.
 fn is_bare(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     !name.is_empty() && !name.contains('.')
 }

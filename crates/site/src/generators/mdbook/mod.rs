@@ -1,8 +1,8 @@
 //! mdBook books, configured in `book.toml`, with a `SUMMARY.md` that lists every page.
 
 use docent_markdown::{
-    ActiveTokens, AnchorStyle, Format, FrontMatter, LinkKind, Templates, folder, is_markdown, is_markdown_page,
-    parse_as, regex,
+    ActiveTokens, AnchorStyle, Format, FrontMatter, LinkKind, Templates, file_name, folder, is_markdown,
+    is_markdown_page, parse_as, regex,
 };
 
 use super::built_site::BuiltSite;
@@ -12,8 +12,8 @@ use crate::generators::fallback_links::resolve_by_name_if_there;
 use crate::glob::Globs;
 use crate::layout::{Generator, Layout, PageEntries, PageEntry, below};
 use crate::link_target::{
-    LinkRequest, LinkSyntax, ParsedLink, encoded, has_page_ending, is_external, parts, relative, retargeted_link,
-    suffix_of, with_dot_slash_like,
+    LinkRequest, LinkSyntax, ParsedLink, encoded, has_page_ending, is_external, parts, relative, suffix_of,
+    with_dot_slash_like,
 };
 use crate::model::{Site, Target};
 use crate::paths::{index_path, path_of_url};
@@ -106,7 +106,7 @@ impl Rules for MdBook {
 
     fn address(&self, root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
         let stem = docent_markdown::stem(relative_path).unwrap_or(relative_path);
-        let name = stem.rsplit('/').next().unwrap_or(stem);
+        let name = file_name(stem);
         let names = if name.eq_ignore_ascii_case("readme") { name } else { "index" };
         below(&root.base_path, &index_path(stem, &[names]))
     }
@@ -181,11 +181,11 @@ impl LinkRules for MdBook {
         }
     }
 
-    /// Writes a link by file path. A `README.md` is served as the index of its folder, so a link has to name `index.md`.
-    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+    /// By file path. A `README.md` is served as the index of its folder, so a link has to name `index.md`.
+    fn forms(&self, site: &Site, wanted: &LinkRequest<'_>) -> Vec<String> {
         let LinkRequest { from, to, anchor, like, .. } = *wanted;
         if site.address(from).is_none() {
-            return retargeted_link(like, from, to, anchor);
+            return Vec::new();
         }
         let (path, _) = parts(like);
         let browser = browser(site);
@@ -198,8 +198,8 @@ impl LinkRules for MdBook {
         }
         forms.extend([by_file(to), by_file(&below(folder(to), "index.md"))]);
         forms.extend(browser.relative(from, to));
-        let form = forms.into_iter().find(|form| site.leads_there(wanted, form)).unwrap_or_else(|| by_file(to));
-        format!("{form}{}", suffix_of(like, anchor))
+        forms.push(by_file(to));
+        forms.into_iter().map(|form| form + &suffix_of(like, anchor)).collect()
     }
 }
 
@@ -212,7 +212,7 @@ fn browser(site: &Site) -> BuiltSite<'_> {
 pub(crate) fn built_path(site: &Site, file: &str) -> Option<String> {
     let relative_path = super::built_site::path_in_folder(&site.layout().options.mdbook.source, file)?;
     let stem = docent_markdown::stem(relative_path)?;
-    let name = stem.rsplit('/').next().unwrap_or(stem);
+    let name = file_name(stem);
     let stem = if name.eq_ignore_ascii_case("readme") { below(folder(stem), "index") } else { stem.to_owned() };
     Some(format!("{stem}.html"))
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use docent_markdown::{Link, LinkKind, Page, folder, is_markdown_page, regex};
+use docent_markdown::{Link, LinkKind, Page, folder, is_markdown_page, rebased, regex};
 
 use super::{MkDocs, MkDocsOptions};
 use crate::generators::LinkRules;
@@ -11,8 +11,8 @@ use crate::generators::built_site::BuiltSite;
 use crate::generators::fallback_links::resolve_by_name;
 use crate::layout::below;
 use crate::link_target::{
-    LinkRequest, LinkSyntax, ParsedLink, encoded, has_markdown_ending, is_fragment, parts, relative, retargeted_link,
-    suffix_of, with_dot_slash_like,
+    LinkRequest, LinkSyntax, ParsedLink, encoded, has_markdown_ending, is_fragment, parts, relative, suffix_of,
+    with_dot_slash_like,
 };
 use crate::model::{Site, Target};
 
@@ -23,7 +23,7 @@ impl LinkRules for MkDocs {
     fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
         let options = &site.layout().options.mkdocs;
         if link.syntax == LinkSyntax::Field {
-            let path = plain_path(&options.docs, &link.path);
+            let path = rebased(&options.docs, &link.path);
             return match file_of(site, link, &path) {
                 Some(found) => found,
                 None if options.generates_pages => Target::NotUnderstood,
@@ -40,7 +40,7 @@ impl LinkRules for MkDocs {
         let mut file_path = None;
         if link.syntax == LinkSyntax::Markdown && (!link.is_absolute() || options.absolute_from_docs) {
             let base = if link.is_absolute() { options.docs.as_str() } else { folder(link.from) };
-            let path = plain_path(base, &link.path);
+            let path = rebased(base, &link.path);
             if let Some(found) = file_of(site, link, &path) {
                 return found;
             }
@@ -62,16 +62,16 @@ impl LinkRules for MkDocs {
         }
     }
 
-    /// Writes a link by file path, which MkDocs validates, unless `like` is a URL for the browser.
-    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
+    /// By file path, which MkDocs validates, unless `like` is a URL for the browser.
+    fn forms(&self, site: &Site, wanted: &LinkRequest<'_>) -> Vec<String> {
         let LinkRequest { from, to, anchor, like, syntax } = *wanted;
         let options = &site.layout().options.mkdocs;
         if syntax == LinkSyntax::Field {
             let relative_path = to.strip_prefix(options.docs.as_str()).unwrap_or(to).trim_start_matches('/');
-            return format!("{relative_path}{}", suffix_of(like, anchor));
+            return vec![format!("{relative_path}{}", suffix_of(like, anchor))];
         }
         if site.address(from).is_none() {
-            return retargeted_link(like, from, to, anchor);
+            return Vec::new();
         }
         let browser = browser(site, options);
         let (path, _) = parts(like);
@@ -87,7 +87,7 @@ impl LinkRules for MkDocs {
         let is_for_browser = match is_markdown_page(to) {
             true => !path.is_empty() && !has_markdown_ending(path),
             // As a file path, `like` leads out of the docs, so it is a URL relative to the address of the page.
-            false => plain_path(folder(from), path).starts_with("../"),
+            false => rebased(folder(from), path).starts_with("../"),
         };
         if is_for_browser || syntax != LinkSyntax::Markdown {
             forms.extend(browser.relative(from, to));
@@ -95,8 +95,8 @@ impl LinkRules for MkDocs {
         let by_file = encoded(&relative(folder(from), to));
         forms.push(with_dot_slash_like(path, by_file.clone()));
         forms.extend(browser.absolute(to));
-        let form = forms.into_iter().find(|form| site.leads_there(wanted, form)).unwrap_or(by_file);
-        format!("{form}{suffix}")
+        forms.push(by_file);
+        forms.into_iter().map(|form| form + &suffix).collect()
     }
 }
 
@@ -204,19 +204,6 @@ fn in_languages(site: &Site, from: &str, path: &str) -> Vec<String> {
     let mut seen = HashSet::new();
     candidates.retain(|path| seen.insert(path.clone()));
     candidates
-}
-
-/// Joins a folder and a path and resolves `.` and `..`; a path that leads out of the docs root begins with `../`.
-fn plain_path(folder: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in folder.split('/').chain(path.split('/')) {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
 }
 
 #[cfg(test)]

@@ -100,9 +100,9 @@ fn page_at(site: &Site, from: &str, address: &str) -> PageLookup {
     found.map_or(PageLookup::Nothing, PageLookup::Page)
 }
 
-/// Writes a link by file path if `like` has the extension of a page and such a link resolves; else as a URL, absolute
-/// unless `like` is relative. Assets are linked to by their path in `public`.
-pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
+/// By file path if `like` has the extension of a page; else as a URL, absolute unless `like` is relative. Assets are
+/// linked to by their path in `public`.
+pub(super) fn forms(site: &Site, wanted: &LinkRequest<'_>) -> Vec<String> {
     let LinkRequest { from, to, anchor, like, .. } = *wanted;
     let (written, _) = parts(like);
     let by_file = [retargeted_link(like, from, to, anchor)].into_iter().filter(|_| has_page_ending(written));
@@ -110,7 +110,7 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
         true => site.address(to).map(str::to_owned),
         false => to.strip_prefix(&format!("{}/", site.from_home("public"))).map(str::to_owned),
     };
-    let Some(address) = address else { return retargeted_link(like, from, to, anchor) };
+    let Some(address) = address else { return Vec::new() };
     let slash = if written.ends_with('/') && !address.is_empty() { "/" } else { "" };
     let tail = suffix_of(like, anchor);
     let absolute = format!("{}{tail}", encoded(&format!("/{address}{slash}")));
@@ -131,7 +131,7 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
             encoded(&format!("{}{slash}", with_dot_slash_like(written, relative_path(folder, &address))))
         )
     });
-    by_file.chain(relative).chain(unprefixed).find(|link| site.leads_there(wanted, link)).unwrap_or(absolute)
+    by_file.chain(relative).chain(unprefixed).chain([absolute]).collect()
 }
 
 #[cfg(test)]

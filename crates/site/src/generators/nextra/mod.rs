@@ -11,7 +11,7 @@ use crate::glob::Globs;
 use crate::layout::{Generator, Layout, below};
 use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink, has_page_ending};
 use crate::model::{Site, Target};
-use crate::paths::index_path;
+use crate::paths::{index_path, path_in};
 use crate::script::Script;
 use crate::tree::{Tree, from_config_folder};
 
@@ -39,15 +39,10 @@ impl Rules for Nextra {
         let mut modules = Modules::new(tree, has);
         let options = modules.argument_of(&file, "nextra");
         let base = options.as_ref().and_then(|options| options.text_of("contentDirBasePath")).unwrap_or_default();
-        let paths: Vec<String> = tree.paths().into_iter().chain(tree.paths_outside()).collect();
+        let paths = tree.all_paths();
         let folder = |names: [&str; 2]| {
             let names = names.map(|name| from_config_folder(tree, home, name));
-            names.into_iter().find(|name| {
-                name.is_empty()
-                    || paths
-                        .iter()
-                        .any(|path| path.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('/')))
-            })
+            names.into_iter().find(|name| name.is_empty() || paths.iter().any(|path| path_in(name, path).is_some()))
         };
         let root = |folder: String, base_path: &str, excluded: &[&str]| Root {
             folder,
@@ -114,8 +109,8 @@ impl LinkRules for Nextra {
         next::by_url(site, link, path)
     }
 
-    fn write(&self, site: &Site, wanted: &LinkRequest<'_>) -> String {
-        next::write(site, wanted)
+    fn forms(&self, site: &Site, wanted: &LinkRequest<'_>) -> Vec<String> {
+        next::forms(site, wanted)
     }
 }
 
