@@ -75,20 +75,20 @@ impl Json {
 /// Parses a file; the error is the byte offset at which parsing failed.
 pub fn read(text: &str) -> Result<Json, usize> {
     let script = Script::of(text);
-    let mut reader = Reader { script: &script, at: 0 };
+    let mut reader = JsonReader { script: &script, at: 0 };
     match reader.value(Depth::of(MAX_DEPTH)).filter(|_| reader.at == script.tokens.len()) {
         Some(json) => Ok(json),
         None => Err(script.tokens.get(reader.at).map_or(text.len(), |token| token.range.start)),
     }
 }
 
-struct Reader<'s> {
+struct JsonReader<'s> {
     script: &'s Script,
     /// The index of the next token.
     at: usize,
 }
 
-impl Reader<'_> {
+impl JsonReader<'_> {
     fn consume(&mut self, words: &str) -> bool {
         let found = self.script.is(self.at, words);
         self.at += usize::from(found);

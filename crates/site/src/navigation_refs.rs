@@ -30,12 +30,12 @@ pub(crate) struct Resolved {
 pub(crate) fn resolved(tree: &dyn Tree, home: &str, name: &str) -> Option<Resolved> {
     let file = from_config_folder(tree, home, name);
     let bytes = tree.read(&file)?;
-    let mut reader = Reader { tree, home, out: Resolved::default(), followed: 0, bytes_left: MAX_BYTES };
+    let mut reader = ReferenceReader { tree, home, out: Resolved::default(), followed: 0, bytes_left: MAX_BYTES };
     reader.out.root = reader.read(&file, &bytes, name).map(|(json, _)| json);
     Some(reader.out)
 }
 
-struct Reader<'t> {
+struct ReferenceReader<'t> {
     tree: &'t dyn Tree,
     home: &'t str,
     out: Resolved,
@@ -43,7 +43,7 @@ struct Reader<'t> {
     bytes_left: usize,
 }
 
-impl Reader<'_> {
+impl ReferenceReader<'_> {
     /// Reads a file and resolves its references; returns its value and its index. `inside` is its path relative to the
     /// folder of the configuration.
     fn read(&mut self, file: &str, bytes: &[u8], inside: &str) -> Option<(Json, usize)> {

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use docent_markdown::has_word;
 
 use crate::paths::path_in;
-use crate::version_names::{Kind as NameKind, VersionName, without_docs};
+use crate::version_names::{NameKind, VersionName, without_docs};
 
 /// What the name of a folder may denote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FolderKind {
     Version,
     Language,
 }
@@ -63,10 +63,10 @@ struct Part {
 }
 
 /// All families among the paths of pages that are `open`. Each page is in at most one family, the outermost.
-pub(crate) fn families(paths: &[String], open: &[bool], kind: Kind) -> Vec<Family> {
+pub(crate) fn families(paths: &[String], open: &[bool], kind: FolderKind) -> Vec<Family> {
     let refined = match kind {
-        Kind::Version => paths.iter().flat_map(|path| refined_versions(path)).collect(),
-        Kind::Language => HashSet::new(),
+        FolderKind::Version => paths.iter().flat_map(|path| refined_versions(path)).collect(),
+        FolderKind::Language => HashSet::new(),
     };
     let parts: Vec<Vec<Part>> = paths
         .iter()
@@ -140,7 +140,7 @@ impl<'p> Siblings<'p> {
     }
 
     /// The labels of the folders that hold the same pages, and which of these pages the parent folder holds itself.
-    fn alike(&self, kind: Kind) -> Option<(HashSet<&'p str>, Option<HashSet<&'p str>>)> {
+    fn alike(&self, kind: FolderKind) -> Option<(HashSet<&'p str>, Option<HashSet<&'p str>>)> {
         let mut inside: BTreeMap<&str, HashSet<&'p str>> = BTreeMap::new();
         let mut own: HashSet<&'p str> = HashSet::new();
         for (_, label, rest) in &self.pages {
@@ -159,14 +159,14 @@ impl<'p> Siblings<'p> {
             };
             shared >= min_pages && shared as f32 >= min_ratio * of as f32
         };
-        let is_moving = |label: &str| kind == Kind::Version && numbers(label) == 0;
+        let is_moving = |label: &str| kind == FolderKind::Version && numbers(label) == 0;
         // Compared with the version that shares most, because all versions together may have held many times as many
         // pages.
         let shared = inside.values().map(|rests| (rests.intersection(&own).count(), rests.len()));
         let (shared_own, nearest) = shared.max().unwrap_or_default();
         // Without a name that is neither a bare number nor a word such as `main`, stronger evidence is required.
         let is_sure = inside.keys().any(|label| !is_moving(label) && !is_bare(label));
-        let has_own = share_enough(shared_own, own.len().min(nearest), kind == Kind::Version && !is_sure);
+        let has_own = share_enough(shared_own, own.len().min(nearest), kind == FolderKind::Version && !is_sure);
         let is_shared =
             |rest: &&&str| counts.get(**rest).is_some_and(|count| *count > 1) || has_own && own.contains(**rest);
         let mut labels: HashSet<&'p str> = self
@@ -175,11 +175,11 @@ impl<'p> Siblings<'p> {
             .filter_map(|(_, label, _)| *label)
             .filter(|label| {
                 let rests = &inside[label];
-                let is_strict = kind == Kind::Version && (is_bare(label) || is_moving(label) && !is_sure);
+                let is_strict = kind == FolderKind::Version && (is_bare(label) || is_moving(label) && !is_sure);
                 share_enough(rests.iter().filter(is_shared).count(), rests.len(), is_strict)
             })
             .collect();
-        if kind == Kind::Version && labels.len() >= ENOUGH_VERSIONS {
+        if kind == FolderKind::Version && labels.len() >= ENOUGH_VERSIONS {
             let counts: HashSet<usize> = labels.iter().map(|label| numbers(label)).collect();
             labels.extend(inside.keys().filter(|label| numbers(label) > 1 && counts.contains(&numbers(label))));
         }
@@ -201,21 +201,21 @@ fn is_bare(label: &str) -> bool {
 
 /// The folders of a path that may denote a version or language, the outermost first. `refined` are the folders of versions
 /// that hold folders of more exact versions.
-fn parts(path: &str, kind: Kind, refined: &HashSet<&str>) -> Vec<Part> {
+fn parts(path: &str, kind: FolderKind, refined: &HashSet<&str>) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut start = 0;
     let mut archive = None;
     for (depth, name) in path.split('/').enumerate().take(MAX_DEPTH) {
         let end = start + name.len();
         let is_one = match kind {
-            Kind::Language => is_language(name),
-            Kind::Version => VersionName::of_folder(name).is_some(),
+            FolderKind::Language => is_language(name),
+            FolderKind::Version => VersionName::of_folder(name).is_some(),
         };
-        if kind == Kind::Version && has_word(ABOUT_VERSIONS, &name.to_ascii_lowercase()) {
+        if kind == FolderKind::Version && has_word(ABOUT_VERSIONS, &name.to_ascii_lowercase()) {
             return parts;
         }
         if is_one {
-            match parts.last_mut().filter(|part| kind == Kind::Version && depth > 0 && part.end + 1 == start) {
+            match parts.last_mut().filter(|part| kind == FolderKind::Version && depth > 0 && part.end + 1 == start) {
                 // `v2/2.20`: one version in two nested folders.
                 Some(part) if is_inner(&path[part.name..part.end], name, refined.contains(&path[..part.end])) => {
                     *part = Part { end, name: start, ..*part };
@@ -225,7 +225,7 @@ fn parts(path: &str, kind: Kind, refined: &HashSet<&str>) -> Vec<Part> {
                 _ => parts.push(Part { start: archive.unwrap_or(start), end, name: start }),
             }
         }
-        archive = (kind == Kind::Version && ARCHIVES.contains(&name)).then_some(start);
+        archive = (kind == FolderKind::Version && ARCHIVES.contains(&name)).then_some(start);
         start = end + 1;
     }
     parts
@@ -288,7 +288,10 @@ mod tests {
     fn one_version_may_stand_in_two_folders() {
         let refined = HashSet::from(["docs/v2"]);
         let version_parts = |path: &str| -> Vec<String> {
-            parts(path, Kind::Version, &refined).iter().map(|part| path[part.start..part.end].to_owned()).collect()
+            parts(path, FolderKind::Version, &refined)
+                .iter()
+                .map(|part| path[part.start..part.end].to_owned())
+                .collect()
         };
         assert_eq!(refined_versions("docs/v2/2.20/faq").collect::<Vec<_>>(), ["docs/v2"]);
         assert_eq!(version_parts("v1/develop/faq"), ["v1"]);

@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::variant_folders::{Family, Kind as FolderKind, families};
-use crate::version_names::{Kind, VersionName, plain};
+use crate::variant_folders::{Family, FolderKind, families};
+use crate::version_names::{NameKind, VersionName, plain};
 
 /// What the site's configuration declares about its versions and languages as a whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -315,7 +315,7 @@ impl VariantsBuilder {
                 _ => match said(label).map(|known| declared.versions[known].1).filter(|stage| *stage != Stage::Current)
                 {
                     Some(stage) => stage,
-                    None if name.kind == Kind::Unreleased => Stage::Preview,
+                    None if name.kind == NameKind::Unreleased => Stage::Preview,
                     None => match current {
                         Current::One(one)
                             if !names[one].1.numbers.is_empty() && names[one].1.numbers < name.numbers =>
@@ -412,15 +412,15 @@ fn current_of(
         let first = |path: &str| path.split('/').next().map(str::to_owned);
         let name = VersionName::of_folder(&first(&source)?)?;
         let destination = first(&destination)?;
-        (name.kind == Kind::Latest).then(|| names.iter().position(|(label, _)| *label == destination))?
+        (name.kind == NameKind::Latest).then(|| names.iter().position(|(label, _)| *label == destination))?
     });
     led_to.map_or_else(|| latest(names), Current::One)
 }
 
 /// The latest released version of several.
 fn latest(names: &[(String, VersionName)]) -> Current {
-    let released = |at: &usize| names[*at].1.kind != Kind::Unreleased;
-    let rank = |at: usize| (names[at].1.kind == Kind::Latest, &names[at].1);
+    let released = |at: &usize| names[*at].1.kind != NameKind::Unreleased;
+    let rank = |at: usize| (names[at].1.kind == NameKind::Latest, &names[at].1);
     let later = |a: &usize, b: &usize| {
         let ((a_latest, a), (b_latest, b)) = (rank(*a), rank(*b));
         a_latest.cmp(&b_latest).then_with(|| a.later(b))

@@ -19,7 +19,7 @@ const LONGEST_NUMBER: usize = 6;
 
 /// The kind of a version, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum NameKind {
     Kept,
     Released,
     Latest,
@@ -30,7 +30,7 @@ pub(crate) enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct VersionName {
     pub(crate) numbers: Vec<u64>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: NameKind,
     /// A single number and nothing else: it could also be a chapter or a year.
     pub(crate) is_bare: bool,
 }
@@ -45,7 +45,7 @@ impl VersionName {
         let (name, _) = without_docs(&lower);
         let (numbers, rest) = numbered(name)?;
         let kind = match rest.trim_start_matches(['-', '_', '.']) {
-            "" | "x" => Kind::Released,
+            "" | "x" => NameKind::Released,
             suffix => kind_of_word(suffix.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-'))?,
         };
         let is_bare =
@@ -62,7 +62,7 @@ impl VersionName {
             let word = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
             kind_of_word(word.trim_end_matches(|c: char| c.is_ascii_digit()))
         });
-        Self { numbers, kind: kind.unwrap_or(Kind::Released), is_bare: false }
+        Self { numbers, kind: kind.unwrap_or(NameKind::Released), is_bare: false }
     }
 
     /// Orders versions from the oldest to the latest.
@@ -96,13 +96,13 @@ pub(crate) fn without_docs(name: &str) -> (&str, Option<&str>) {
     DOCS.into_iter().find_map(word).unwrap_or((name, None))
 }
 
-fn kind_of_word(word: &str) -> Option<Kind> {
+fn kind_of_word(word: &str) -> Option<NameKind> {
     if LATEST.contains(&word) {
-        Some(Kind::Latest)
+        Some(NameKind::Latest)
     } else if has_word(UNRELEASED, word) {
-        Some(Kind::Unreleased)
+        Some(NameKind::Unreleased)
     } else {
-        KEPT.contains(&word).then_some(Kind::Kept)
+        KEPT.contains(&word).then_some(NameKind::Kept)
     }
 }
 
@@ -135,21 +135,21 @@ mod tests {
     #[test]
     fn folders_of_versions_are_told_from_others() {
         for (name, expected) in [
-            ("v23.1", Some((vec![23, 1], Kind::Released))),
-            ("7.4", Some((vec![7, 4], Kind::Released))),
-            ("version-0.80", Some((vec![0, 80], Kind::Released))),
-            ("2.x", Some((vec![2], Kind::Released))),
-            ("release-1.2.3", Some((vec![1, 2, 3], Kind::Released))),
-            ("v3-beta", Some((vec![3], Kind::Unreleased))),
-            ("2.0-rc.1", Some((vec![2, 0], Kind::Unreleased))),
-            ("v1.20-docs", Some((vec![1, 20], Kind::Released))),
-            ("docs-2.1", Some((vec![2, 1], Kind::Released))),
+            ("v23.1", Some((vec![23, 1], NameKind::Released))),
+            ("7.4", Some((vec![7, 4], NameKind::Released))),
+            ("version-0.80", Some((vec![0, 80], NameKind::Released))),
+            ("2.x", Some((vec![2], NameKind::Released))),
+            ("release-1.2.3", Some((vec![1, 2, 3], NameKind::Released))),
+            ("v3-beta", Some((vec![3], NameKind::Unreleased))),
+            ("2.0-rc.1", Some((vec![2, 0], NameKind::Unreleased))),
+            ("v1.20-docs", Some((vec![1, 20], NameKind::Released))),
+            ("docs-2.1", Some((vec![2, 1], NameKind::Released))),
             ("docs", None),
             ("docs-guides", None),
-            ("8.0-latest", Some((vec![8, 0], Kind::Latest))),
-            ("_dev", Some((vec![], Kind::Unreleased))),
-            ("stable", Some((vec![], Kind::Latest))),
-            ("legacy", Some((vec![], Kind::Kept))),
+            ("8.0-latest", Some((vec![8, 0], NameKind::Latest))),
+            ("_dev", Some((vec![], NameKind::Unreleased))),
+            ("stable", Some((vec![], NameKind::Latest))),
+            ("legacy", Some((vec![], NameKind::Kept))),
             ("guides", None),
             ("2fa", None),
             ("3d-models", None),
@@ -168,11 +168,11 @@ mod tests {
 
     #[test]
     fn labels_are_read_as_they_are_meant() {
-        assert_eq!(VersionName::of_label("v2.0 (latest)").kind, Kind::Latest);
-        assert_eq!(VersionName::of_label("Version 3 beta").kind, Kind::Unreleased);
-        assert_eq!(VersionName::of_label("3.0beta2").kind, Kind::Unreleased);
+        assert_eq!(VersionName::of_label("v2.0 (latest)").kind, NameKind::Latest);
+        assert_eq!(VersionName::of_label("Version 3 beta").kind, NameKind::Unreleased);
+        assert_eq!(VersionName::of_label("3.0beta2").kind, NameKind::Unreleased);
         assert_eq!(VersionName::of_label("Version 3").numbers, [3]);
-        assert_eq!(VersionName::of_label("Classic").kind, Kind::Released);
+        assert_eq!(VersionName::of_label("Classic").kind, NameKind::Released);
     }
 
     #[test]

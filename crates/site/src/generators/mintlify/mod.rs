@@ -21,7 +21,7 @@ use crate::paths::index_path;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_config_folder, joined_in};
 use crate::variants::Stage;
-use crate::version_names::{Kind, VersionName};
+use crate::version_names::{NameKind, VersionName};
 
 /// Names of the configuration file; the first one that exists wins.
 pub(crate) const FILES: [&str; 2] = Navigation::FILES;
@@ -94,7 +94,7 @@ impl Rules for Mintlify {
         if let Some(contents) = root.and_then(|root| root.get("navigation")) {
             let versions = Choices::of(contents, "version");
             for (at, name) in versions.names.iter().enumerate() {
-                let is_unreleased = VersionName::of_label(name).kind == Kind::Unreleased;
+                let is_unreleased = VersionName::of_label(name).kind == NameKind::Unreleased;
                 let stage = match at.cmp(&versions.default_index) {
                     Ordering::Equal => Stage::Current,
                     Ordering::Greater if !is_unreleased => Stage::Older,
