@@ -92,6 +92,11 @@ pub enum AnchorStyle {
 }
 
 impl AnchorStyle {
+    /// Whether Python-Markdown reads the pages, by any of its rules for anchors.
+    pub(crate) fn is_python_markdown(self) -> bool {
+        matches!(self, Self::Python | Self::PythonUnicode | Self::Pymdown | Self::PymdownCased)
+    }
+
     /// The anchor of the first heading with this text on a page.
     pub fn slug(self, text: &str) -> String {
         match self {
@@ -302,7 +307,7 @@ fn is_letter(c: char) -> bool {
 /// `setup-1`.
 #[derive(Debug, Default)]
 pub struct Anchors {
-    style: AnchorStyle,
+    pub(crate) style: AnchorStyle,
     taken: HashMap<String, usize>,
     /// The anchors of headings inside HTML elements, which kramdown counts separately.
     taken_in_html: HashMap<String, usize>,
@@ -338,7 +343,7 @@ impl Anchors {
             // `::: name` documents an object of the source code; its anchor is its name.
             return self.explicit(name.trim());
         }
-        let slug = match self.is_python_markdown() {
+        let slug = match self.style.is_python_markdown() {
             true => match without_icons(text) {
                 Some(words) => self.style.slug(&words),
                 None => return String::new(),
@@ -359,7 +364,7 @@ impl Anchors {
         }
         let (base, separator) = match self.style {
             // Numbers continue: the next anchor after `setup_1` is `setup_2`.
-            _ if self.is_python_markdown() => (without_numeric_suffix(&slug).to_owned(), '_'),
+            _ if self.style.is_python_markdown() => (without_numeric_suffix(&slug).to_owned(), '_'),
             _ => (slug.clone(), '-'),
         };
         let mut anchor = slug;
@@ -390,16 +395,10 @@ impl Anchors {
         matches!(self.style, AnchorStyle::KramdownGfm | AnchorStyle::Kramdown)
     }
 
-    /// Whether Python-Markdown makes the anchors, by any of its rules.
-    pub(crate) fn is_python_markdown(&self) -> bool {
-        use AnchorStyle::{Pymdown, PymdownCased, Python, PythonUnicode};
-        matches!(self.style, Python | PythonUnicode | Pymdown | PymdownCased)
-    }
-
     /// Whether a heading may end in an attribute list, which is not part of its text.
     pub(crate) fn reads_attributes(&self) -> bool {
         use AnchorStyle::{Blackfriday, Docutils, Hugo, MdBook};
-        self.is_python_markdown() || matches!(self.style, MdBook | Docutils | Hugo { .. } | Blackfriday)
+        self.style.is_python_markdown() || matches!(self.style, MdBook | Docutils | Hugo { .. } | Blackfriday)
     }
 
     /// A collector of the heading's text by Hugo's rules; `None` for other generators.

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 
 use crate::dialect_marks as marks;
 use crate::lines_from::{Composed, Fence, FenceLine};
-use crate::parse_lines::{has_three, lines_after};
+use crate::parse_lines::{columns, has_three, lines_after};
 use crate::regex;
-use crate::words::has_word;
+use crate::words::{capitalised, has_word};
 
 /// Kinds of admonitions whose default title is their kind.
 const KINDS: &str = "note tip info warning danger caution important details success question abstract failure bug \
@@ -71,7 +71,7 @@ pub(crate) fn indented_marks(text: &str, body: usize) -> Vec<usize> {
         if line.trim().is_empty() {
             continue;
         }
-        let column = columns(line);
+        let column = columns(line, 4);
         found.extend(last.take().filter(|(_, outer)| column >= outer + 4).map(|(sign, _)| sign));
         let words = line.trim_end_matches(['\n', '\r']);
         let sign = words.len() - words.trim_start_matches([' ', '\t']).len();
@@ -108,7 +108,7 @@ impl Translator {
     fn line(&mut self, line: &str, origin: usize) {
         let is_blank = line.trim().is_empty();
         if !is_blank {
-            let column = columns(line);
+            let column = columns(line, 4);
             while self.open.last().is_some_and(|inside| column < *inside) {
                 self.open.pop();
                 self.fence.close();
@@ -175,7 +175,7 @@ impl Translator {
     /// Opens a marker with indented content; `None` if [`DEEPEST`] are open.
     fn opens(&mut self, indent: &str) -> Option<()> {
         (self.open.len() < DEEPEST).then_some(())?;
-        let column = columns(indent) + 4 * self.open.len();
+        let column = columns(indent, 4) + 4 * self.open.len();
         self.open.push(column + 4);
         Some(())
     }
@@ -235,24 +235,6 @@ fn outside_code(line: &str, change: impl Fn(&str) -> Cow<'_, str>) -> String {
 fn usual_title(kind: &str) -> String {
     let kind = kind.to_lowercase();
     if has_word(KINDS, &kind) { capitalised(&kind) } else { String::new() }
-}
-
-fn capitalised(word: &str) -> String {
-    let mut chars = word.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
-}
-
-/// The indentation of a line in columns; a tab advances to the next multiple of four.
-fn columns(line: &str) -> usize {
-    let mut column = 0;
-    for byte in line.bytes() {
-        match byte {
-            b' ' => column += 1,
-            b'\t' => column += 4 - column % 4,
-            _ => break,
-        }
-    }
-    column
 }
 
 /// A line dedented by `columns`, or by as much as it is indented.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::parse_lines::{Lines, lines_after};
 use crate::problem::Problem;
+use crate::text::bom_length;
 use crate::{front_matter_toml, front_matter_yaml};
 
 /// The front matter of a page. Values are the author's text: `no` stays `no`, `012` stays `012`. Only TOML numbers are
@@ -213,7 +214,7 @@ struct Block {
 }
 
 fn find_block(text: &str) -> Option<Block> {
-    let bom = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let bom = bom_length(text);
     let first = text[bom..].split_inclusive('\n').next()?;
     let (syntax, ends): (Syntax, &[&str]) = match first.trim_end() {
         "---" => (Syntax::Yaml, &["---", "..."]),

@@ -73,5 +73,5 @@ pub use site_paths::{
     file_name, folder, is_agents_file, is_for_editors, is_markdown, is_markdown_page, is_markup, is_page, is_partial,
     joined, rebased, site_path, slugged, stem,
 };
-pub use text::{is_binary, text_of};
-pub use words::{has_word, on_one_line};
+pub use text::{bom_length, is_binary, text_of};
+pub use words::{capitalised, has_word, longest_run, on_one_line};

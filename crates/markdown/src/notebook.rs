@@ -17,6 +17,7 @@ use crate::parse::parse_as;
 use crate::parse_lines::Lines;
 use crate::problem::Problem;
 use crate::text::text_of;
+use crate::words::longest_run;
 
 /// Most cells of a notebook that are read.
 const MOST_CELLS: usize = 20_000;
@@ -149,10 +150,7 @@ impl Notebook {
             let lines = self.lines(&file);
             page.problems.iter_mut().for_each(|problem| problem.line = origin(&lines, problem.line));
         }
-        if matches!(file, Cow::Owned(_)) {
-            let message = "the file is not UTF-8: save it as UTF-8".to_owned();
-            page.problems.insert(0, Problem { line: 1, message });
-        }
+        page.problems.splice(0..0, Problem::of_encoding(bytes));
         for link in &mut page.links {
             let in_file = self.range(&link.dest_span);
             if file[in_file.clone()] != self.text[link.dest_span.clone()] {
@@ -315,10 +313,6 @@ impl Notebook {
 /// The line of the file, from [`Notebook::lines`], for a line of the text; both are counted from 1.
 fn origin(lines: &[usize], line: usize) -> usize {
     lines.get(line.saturating_sub(1)).or(lines.last()).copied().unwrap_or(1)
-}
-
-fn longest_run(text: &str, mark: char) -> usize {
-    text.split(|c| c != mark).map(str::len).max().unwrap_or(0)
 }
 
 /// The closing fence for a text that leaves one open.

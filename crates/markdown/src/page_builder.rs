@@ -6,9 +6,8 @@ use std::sync::Arc;
 use crate::front_matter::FrontMatter;
 use crate::heading_path::{HeadingPath, MOST_HEADINGS, excess_heading};
 use crate::page::{CodeBlock, Format, Heading, Link, Page, Section};
-use crate::parse_lines::{Lines, lines_after};
+use crate::parse_lines::{Lines, columns, lines_after};
 use crate::problem::Problem;
-use crate::text::text_of;
 
 /// The page as parsed so far.
 pub(crate) struct PageBuilder<'t> {
@@ -135,16 +134,6 @@ impl<'t> PageBuilder<'t> {
     }
 }
 
-/// The problem of a file that is not UTF-8.
-pub(crate) fn problems_of(bytes: &[u8]) -> Vec<Problem> {
-    match text_of(bytes) {
-        std::borrow::Cow::Borrowed(_) => Vec::new(),
-        std::borrow::Cow::Owned(_) => {
-            vec![Problem { line: 1, message: "the file is not UTF-8: save it as UTF-8".to_owned() }]
-        }
-    }
-}
-
 fn section(headings: Vec<Arc<str>>, anchor: Option<String>, level: u8, start: usize) -> Section {
     Section {
         headings,
@@ -173,8 +162,7 @@ impl<'t> Line<'t> {
         let first = text.len() - text.trim_start_matches('\u{feff}').len();
         let line = |(start, line): (usize, &'t str)| {
             let text = line.trim_end();
-            let blank = text.len() - text.trim_start_matches([' ', '\t']).len();
-            Self { start, text, indent: columns(&text[..blank]) }
+            Self { start, text, indent: columns(text, 8) }
         };
         lines_after(text, first).map(line).collect()
     }
@@ -196,10 +184,6 @@ impl<'t> Line<'t> {
     pub(crate) fn end(&self) -> usize {
         self.start + self.text.len()
     }
-}
-
-fn columns(blank: &str) -> usize {
-    blank.bytes().fold(0, |column, byte| if byte == b'\t' { column / 8 * 8 + 8 } else { column + 1 })
 }
 
 /// The lines without their common indentation, and without blank lines at both ends.

@@ -14,7 +14,7 @@ use crate::notebook::{NO_NOTEBOOK, Notebook};
 use crate::page::{Format, Page};
 use crate::page_builder::PageBuilder;
 use crate::parse_blocks::{Blocks, blocks};
-use crate::parse_lines::Lines;
+use crate::parse_lines::{Lines, blank};
 use crate::parse_markdown;
 use crate::parse_marks;
 use crate::parse_mdx::{self, Constructs};
@@ -23,7 +23,7 @@ use crate::parse_templates;
 use crate::problem::{MOST_PROBLEMS, Problem};
 use crate::rst;
 use crate::sections::SourceText;
-use crate::text::text_of;
+use crate::text::{bom_length, text_of};
 
 /// Parses one page. Never fails and never panics: what cannot be parsed as intended becomes text plus a problem. `path`
 /// is relative to the docs root; its extension decides the format.
@@ -42,13 +42,10 @@ pub fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) 
     }
     let text = text_of(bytes);
     let lines = Lines::of(&text);
-    let mut problems = Vec::new();
-    if matches!(text, Cow::Owned(_)) {
-        problems.push(Problem { line: 1, message: "the file is not UTF-8: save it as UTF-8".to_owned() });
-    }
+    let mut problems = Vec::from_iter(Problem::of_encoding(bytes));
     let (front_matter, front_matter_problem) = front_matter::read(&text, &lines);
     problems.extend(front_matter_problem);
-    let body = front_matter.span.as_ref().map_or(bom(&text), |span| span.end);
+    let body = front_matter.span.as_ref().map_or(bom_length(&text), |span| span.end);
 
     let mut unreadable = |message: &str| {
         problems.push(Problem { line: lines.number(body), message: message.to_owned() });
@@ -121,7 +118,7 @@ fn as_markdown(
     let parsed = match format {
         Format::Markdown | Format::Rst | Format::Adoc | Format::Notebook => {
             let text = blanked(text, head, &marks, &indented_marks(text, body));
-            parse_templates::masked(if parse_python::reads(anchors) {
+            parse_templates::masked(if anchors.is_python_markdown() {
                 parse_python::rewritten(text, body)
             } else {
                 text
@@ -192,18 +189,9 @@ fn blanked<'t>(text: &'t str, head: Range<usize>, marks: &[usize], markers: &[us
         let third = if after.starts_with(' ') && !after.starts_with("  ") { b' ' } else { parse_mdx::MASK_BYTE };
         bytes[*marker..marker + 3].copy_from_slice(&[b'-', b' ', third]);
     }
-    for byte in &mut bytes[head] {
-        if !matches!(*byte, b'\n' | b'\r') {
-            *byte = b' ';
-        }
-    }
+    blank(&mut bytes[head]);
     // Only ASCII was written, over ASCII and over whole characters, so the text is still UTF-8.
     String::from_utf8(bytes).map_or(text.into(), Cow::Owned)
-}
-
-/// The length of a byte order mark.
-fn bom(text: &str) -> usize {
-    if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ pub(crate) fn blocks(
     parser.tags_before(source.text.len() + 1);
     parser.close_section(source.text.len());
     let mut blocks = parser.blocks;
-    if parser.anchors.is_python_markdown() {
+    if parser.anchors.style.is_python_markdown() {
         let firsts = parser.definitions.iter().map(|(label, (_, span))| (label.as_str(), span.start));
         let last = last_definitions(parser.source.parsed, &firsts.collect(), &blocks.code);
         for link in blocks.links.iter_mut().filter(|link| matches!(link.kind, LinkKind::Reference | LinkKind::Image)) {

@@ -41,6 +41,17 @@ pub fn line_end(text: &str, at: usize) -> usize {
     memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |length| at + length + 1)
 }
 
+/// The indentation of a line in columns; a tab advances to the next multiple of `tab`.
+pub(crate) fn columns(line: &str, tab: usize) -> usize {
+    let blanks = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
+    blanks.fold(0, |column, byte| if byte == b'\t' { column / tab * tab + tab } else { column + 1 })
+}
+
+/// Replaces all bytes but line breaks by spaces.
+pub(crate) fn blank(bytes: &mut [u8]) {
+    bytes.iter_mut().filter(|byte| !matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
+}
+
 /// The lines of a text with their line breaks. Faster than the standard library where lines are short.
 pub fn each_line(text: &str) -> impl Iterator<Item = &str> {
     let mut at = 0;

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use crate::parse_lines::{Lines, line_end};
+use crate::parse_lines::{Lines, blank, line_end};
 use crate::parse_script::{LONGEST_EXPRESSION, expression_end, module_end, paragraph_end};
 use crate::parse_tags::{Dialect, LONGEST_TAG, Tag, TagKind, literal, scan_tag};
 use crate::problem::{MOST_PROBLEMS, Problem};
@@ -85,11 +85,7 @@ pub(crate) fn masked(text: &str, blanked: &[Range<usize>], marks: &[usize]) -> S
         bytes[*mark] = MASK_BYTE;
     }
     for range in blanked {
-        for byte in &mut bytes[range.clone()] {
-            if !matches!(*byte, b'\n' | b'\r') {
-                *byte = b' ';
-            }
-        }
+        blank(&mut bytes[range.clone()]);
     }
     let mut line_starts = true;
     let mut escaped = false;

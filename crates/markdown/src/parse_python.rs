@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 
-use crate::anchors::AnchorStyle;
 use crate::lines_from::{Fence, FenceLine};
 use crate::parse_lines::lines_after;
 use crate::regex;
@@ -15,12 +14,6 @@ regex!(
 );
 regex!(CLOSES, r"\A[ \t]*</(figure|div|section|article|aside|details|center|p|figcaption)>[ \t]*\z");
 regex!(INLINE, r"\A {0,3}</?(?:img|br|a|span|b|i|em|strong|kbd|sub|sup|small|code)\b[^<>]*>[ \t]*\z");
-
-/// Whether a site with these anchors reads its pages by Python-Markdown.
-pub(crate) fn reads(anchors: AnchorStyle) -> bool {
-    use AnchorStyle::{Pymdown, PymdownCased, Python, PythonUnicode};
-    matches!(anchors, Python | PythonUnicode | Pymdown | PymdownCased)
-}
 
 /// The text as a parser of CommonMark has to see it, byte by byte as long.
 pub(crate) fn rewritten(text: Cow<'_, str>, body: usize) -> Cow<'_, str> {
@@ -76,6 +69,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::anchors::AnchorStyle;
     use crate::page::Format;
     use crate::parse::parse_as;
 

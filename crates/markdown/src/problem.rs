@@ -9,5 +9,13 @@ pub struct Problem {
     pub message: String,
 }
 
+impl Problem {
+    /// The problem of a file that is not UTF-8.
+    pub fn of_encoding(bytes: &[u8]) -> Option<Self> {
+        let message = "the file is not UTF-8: save it as UTF-8";
+        std::str::from_utf8(bytes).is_err().then(|| Self { line: 1, message: message.to_owned() })
+    }
+}
+
 /// Most problems that are reported for a page.
 pub const MOST_PROBLEMS: usize = 200;

@@ -18,6 +18,11 @@ pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
+/// The length of the byte order mark at the beginning of a text.
+pub fn bom_length(text: &str) -> usize {
+    if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
+}
+
 /// Defines a static regular expression that is compiled on first use.
 #[macro_export]
 macro_rules! regex {

@@ -8,7 +8,7 @@ use docent_markdown::{
 };
 
 use super::edit::{TextEdit, apply};
-use super::field::find;
+use super::field::{find, new_block};
 
 /// The edit that adds an address to a field; `None` if the field has it already. The error is the reason why it cannot
 /// be written.
@@ -27,13 +27,7 @@ pub(super) fn added(page: &Page, bytes: &[u8], field: &str, address: &str) -> Re
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let edit = match (front_matter.syntax, &front_matter.body) {
         _ if page.format == Format::Adoc => in_adoc(&text, field, address, newline),
-        (Syntax::Yaml, None) => {
-            let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-            Some(TextEdit::insert(
-                start,
-                format!("---{newline}{field}:{newline}  - {address}{newline}---{newline}{newline}"),
-            ))
-        }
+        (Syntax::Yaml, None) => Some(new_block(&text, &format!("{field}:{newline}  - {address}{newline}"), newline)),
         (Syntax::Yaml, Some(body)) => in_yaml(&text, body, field, address, newline),
         (Syntax::Toml, Some(body)) => in_toml(&text, body, field, address, newline),
         _ => None,

@@ -1,6 +1,6 @@
 //! Adds missing titles and descriptions, from the text of the pages.
 
-use docent_markdown::{Page, is_markdown, on_one_line, parse, text_of};
+use docent_markdown::{Page, capitalised, is_markdown, on_one_line, parse, text_of};
 use docent_site::{Site, Tree, is_fragment};
 
 use super::edit::Change;
@@ -164,8 +164,7 @@ fn from_name(path: &str) -> String {
         name => name,
     };
     let words = on_one_line(&name.replace(['-', '_'], " "));
-    let mut chars = words.chars();
-    chars.next().map_or_else(|| "Untitled".to_owned(), |first| first.to_uppercase().chain(chars).collect())
+    if words.is_empty() { "Untitled".to_owned() } else { capitalised(&words) }
 }
 
 #[cfg(test)]

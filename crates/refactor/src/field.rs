@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use docent_markdown::{
-    Field, FieldValue, FrontMatter, Page, Syntax, file_name, is_markdown, lines_after, parse, text_of,
+    Field, FieldValue, FrontMatter, Page, Syntax, bom_length, file_name, is_markdown, lines_after, parse, text_of,
 };
 use docent_site::{Site, Tree, is_fragment};
 
@@ -138,13 +138,7 @@ pub(super) fn set(
     let newline = if text.lines().next().is_some_and(|_| text.contains("\r\n")) { "\r\n" } else { "\n" };
     let edit = match (&front_matter.body, nests) {
         (body, Some((outer, inner))) => nested(page, &text, body.as_ref(), outer, inner, newline, content)?,
-        (None, None) => {
-            let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-            let gap =
-                if text[start..].trim_start_matches([' ', '\t']).starts_with(['\n', '\r']) { "" } else { newline };
-            let line = format!("{name}: {}", scalar(name, content, None));
-            TextEdit::insert(start, format!("---{newline}{line}{newline}---{newline}{gap}"))
-        }
+        (None, None) => new_block(&text, &format!("{name}: {}{newline}", scalar(name, content, None)), newline),
         (Some(body), None) => match find(&text, body, name) {
             Some(place) => {
                 let old = text[place.value.clone()].trim();
@@ -165,6 +159,13 @@ pub(super) fn set(
     }
 }
 
+/// The edit that gives a page front matter with these lines.
+pub(super) fn new_block(text: &str, lines: &str, newline: &str) -> TextEdit {
+    let start = bom_length(text);
+    let gap = if text[start..].trim_start_matches([' ', '\t']).starts_with(['\n', '\r']) { "" } else { newline };
+    TextEdit::insert(start, format!("---{newline}{lines}---{newline}{gap}"))
+}
+
 /// The edit that sets a field of a mapping: `sidebar.label` is `label` in `sidebar`.
 fn nested(
     page: &Page,
@@ -180,10 +181,7 @@ fn nested(
     }
     let line = |indent: &str| format!("{indent}{inner}: {}{newline}", scalar(inner, content, None));
     let block = format!("{outer}:{newline}{}", line("  "));
-    let Some(body) = body else {
-        let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        return Ok(TextEdit::insert(start, format!("---{newline}{block}---{newline}{newline}")));
-    };
+    let Some(body) = body else { return Ok(new_block(text, &block, newline)) };
     let Some(place) = find(text, body, outer) else {
         let before = if body.end > body.start && !text[..body.end].ends_with('\n') { newline } else { "" };
         return Ok(TextEdit::insert(body.end, format!("{before}{block}")));
@@ -257,11 +255,7 @@ fn value_of(line: &str, name: &str) -> Option<usize> {
     spellings.iter().find_map(|spelling| {
         let rest = line.strip_prefix(spelling.as_str())?;
         let colon = rest.trim_start_matches([' ', '\t']).strip_prefix(':')?;
-        colon
-            .starts_with(|c: char| c.is_whitespace())
-            .then_some(())
-            .or_else(|| colon.is_empty().then_some(()))
-            .map(|()| line.len() - colon.len())
+        (colon.is_empty() || colon.starts_with(char::is_whitespace)).then(|| line.len() - colon.len())
     })
 }
 

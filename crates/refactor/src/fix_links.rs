@@ -254,14 +254,7 @@ impl<'a> LinkFixer<'a> {
         };
         let (file, why) = match &broken.moved_to {
             Some(file) => (file.clone(), Reason::Moved),
-            None => match self.resolution(path, from, target) {
-                Resolution::One(file, why) => (file, why),
-                Resolution::Several(names) => {
-                    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-                    return Err(format!("it could be {}", names.join(" or ")));
-                }
-                Resolution::Nothing => return Err("nothing says which page is meant".to_owned()),
-            },
+            None => self.resolution(path, from, target).or_why("", "nothing says which page is meant")?,
         };
         let anchor = match wanted.as_ref().map(|wanted| (wanted, self.has_anchor(&file, wanted))) {
             None | Some((_, Some(true) | None)) => None,
@@ -308,14 +301,7 @@ impl<'a> LinkFixer<'a> {
 
     fn anchor(&self, file: &str, wanted: &str) -> Result<(String, Reason), String> {
         let page = self.pages.get(file).ok_or_else(|| format!("`{file}` could not be read"))?;
-        match anchor(wanted, page) {
-            Resolution::One(anchor, why) => Ok((anchor, why)),
-            Resolution::Several(names) => {
-                let names: Vec<String> = names.iter().map(|name| format!("`#{name}`")).collect();
-                Err(format!("it could be {}", names.join(" or ")))
-            }
-            Resolution::Nothing => Err(format!("no heading of `{file}` has these words")),
-        }
+        anchor(wanted, page).or_why("#", &format!("no heading of `{file}` has these words"))
     }
 }
 

@@ -9,6 +9,8 @@ use std::fmt;
 use docent_markdown::{AnchorStyle, Anchors, Page, file_name, folder, is_page, site_path};
 use docent_site::{Site, Target, has_page_ending};
 
+use super::listed;
+
 /// Why a page or an anchor is taken for the intended target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reason {
@@ -41,6 +43,20 @@ pub(super) enum Resolution {
     /// Ambiguous: one of these.
     Several(Vec<String>),
     Nothing,
+}
+
+impl Resolution {
+    /// The file or anchor that is meant, or why none is known. `sign` stands before the names that it could be.
+    pub(super) fn or_why(self, sign: &str, nothing: &str) -> Result<(String, Reason), String> {
+        match self {
+            Self::One(name, why) => Ok((name, why)),
+            Self::Several(names) => {
+                let names: Vec<String> = names.iter().map(|name| format!("{sign}{name}")).collect();
+                Err(format!("it could be {}", listed(&names)))
+            }
+            Self::Nothing => Err(nothing.to_owned()),
+        }
+    }
 }
 
 /// Minimum length of a name by which a page may be found, in bytes.

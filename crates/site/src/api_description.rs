@@ -59,14 +59,15 @@ pub(crate) fn may_be(bytes: &[u8]) -> bool {
 impl Description {
     /// Parses a file; `None` if it is not an API description.
     pub(super) fn read(bytes: &[u8]) -> Result<Option<Self>, Problem> {
-        may_be(bytes).then_some(()).map_or(Ok(None), |()| {
-            let text = text_of(bytes);
-            let text = text.trim_start_matches('\u{feff}');
-            let root = if text.trim_start().starts_with('{') { json(text)? } else { yaml(text)? };
-            let is_one = ["openapi", "swagger"].iter().any(|name| root.get(name).is_some())
-                && ["paths", "webhooks"].iter().any(|name| root.get(name).is_some_and(Value::is_object));
-            Ok(is_one.then_some(Self { root }))
-        })
+        if !may_be(bytes) {
+            return Ok(None);
+        }
+        let text = text_of(bytes);
+        let text = text.trim_start_matches('\u{feff}');
+        let root = if text.trim_start().starts_with('{') { json(text)? } else { yaml(text)? };
+        let is_one = ["openapi", "swagger"].iter().any(|name| root.get(name).is_some())
+            && ["paths", "webhooks"].iter().any(|name| root.get(name).is_some_and(Value::is_object));
+        Ok(is_one.then_some(Self { root }))
     }
 
     pub(crate) fn title(&self) -> Option<&str> {
@@ -144,7 +145,12 @@ impl Description {
 
 /// The target of a value that is a reference.
 pub(crate) fn reference(value: &Value) -> Option<&str> {
-    value.get("$ref")?.as_str()
+    text(value, "$ref")
+}
+
+/// The text of a member.
+pub(crate) fn text<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
+    value.get(name)?.as_str()
 }
 
 fn json(text: &str) -> Result<Value, Problem> {

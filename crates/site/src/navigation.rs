@@ -60,8 +60,6 @@ pub struct PageList {
     pub file: usize,
     /// Names of the enclosing tabs, anchors and groups, outermost first.
     pub groups: Arc<[String]>,
-    pub version: Option<String>,
-    pub language: Option<String>,
     /// The spans of all items in order, nested groups included.
     pub items: Vec<Range<usize>>,
 }
@@ -143,22 +141,21 @@ impl Navigation {
     }
 
     fn read_root(&mut self, root: &Json) {
-        let navigation = self;
         if matches!(root.value, Value::Object(_)) && root.file == 0 {
-            navigation.object_span = Some(root.span.clone());
+            self.object_span = Some(root.span.clone());
         }
         if let Some(contents) = root.get("navigation") {
-            navigation.walk(contents, "navigation", &Place::default());
+            self.walk(contents, "navigation", &Around::default());
         }
         if let Some(redirects) = root.get("redirects") {
-            navigation.redirects_span = matches!(redirects.value, Value::List(_)).then(|| redirects.span.clone());
-            navigation.redirects_file = redirects.file;
-            navigation.redirects = redirects.list().iter().filter_map(redirect).collect();
+            self.redirects_span = matches!(redirects.value, Value::List(_)).then(|| redirects.span.clone());
+            self.redirects_file = redirects.file;
+            self.redirects = redirects.list().iter().filter_map(redirect).collect();
         }
     }
 
     /// Reads one node of the navigation: a list of pages and groups, or an object that holds such lists.
-    fn walk(&mut self, node: &Json, member: &str, place: &Place) {
+    fn walk(&mut self, node: &Json, member: &str, around: &Around) {
         match &node.value {
             Value::List(items) => {
                 let list = self.lists.len();
@@ -166,21 +163,19 @@ impl Navigation {
                     self.lists.push(PageList {
                         span: node.span.clone(),
                         file: node.file,
-                        groups: place.groups.clone(),
-                        version: place.version.clone(),
-                        language: place.language.clone(),
+                        groups: around.groups.clone(),
                         items: items.iter().map(|item| item.span.clone()).collect(),
                     });
                 }
                 for item in items {
                     match item.text() {
-                        Some(page) => self.entry_of(page, item, Some(list), place),
-                        None => self.walk(item, member, place),
+                        Some(page) => self.entry_of(page, item, Some(list), around),
+                        None => self.walk(item, member, around),
                     }
                 }
             }
             Value::Object(members) => {
-                let inside = place.inside(node);
+                let inside = around.inside(node);
                 for (name, value) in members {
                     match name.as_str() {
                         "root" => {
@@ -197,33 +192,28 @@ impl Navigation {
         }
     }
 
-    fn entry_of(&mut self, page: &str, json: &Json, list: Option<usize>, place: &Place) {
+    fn entry_of(&mut self, page: &str, json: &Json, list: Option<usize>, around: &Around) {
         self.entries.push(NavigationEntry {
             page: page.trim_matches('/').to_owned(),
             span: json.span.clone(),
             file: json.file,
             list,
-            groups: place.groups.clone(),
-            version: place.version.clone(),
-            language: place.language.clone(),
+            groups: around.groups.clone(),
+            version: around.version.clone(),
+            language: around.language.clone(),
         });
-    }
-
-    /// The entry of a page by its site path.
-    pub fn entry(&self, site_path: &str) -> Option<&NavigationEntry> {
-        self.entries.iter().find(|entry| entry.page == site_path)
     }
 }
 
 /// The groups, version and language around a node.
 #[derive(Debug, Clone, Default)]
-struct Place {
+struct Around {
     groups: Arc<[String]>,
     version: Option<String>,
     language: Option<String>,
 }
 
-impl Place {
+impl Around {
     fn inside(&self, node: &Json) -> Self {
         Self {
             groups: Navigation::groups(&self.groups, node),
@@ -280,7 +270,7 @@ mod tests {
                 ("old", String::new(), Some("v1")),
             ]
         );
-        let deep = navigation.entry("deep/a").expect("an entry");
+        let deep = navigation.entries.iter().find(|entry| entry.page == "deep/a").expect("an entry");
         assert_eq!(&DOCS[deep.span.clone()], "\"/deep/a\"");
         let list = &navigation.lists[deep.list.expect("a list")];
         assert_eq!(&DOCS[list.span.clone()], "[\"/deep/a\"]");
@@ -296,7 +286,7 @@ mod tests {
             format!(r#"{{"group": "{long}", "version": "{long}", "language": "{long}", "pages": ["#).repeat(12);
         let text = format!(r#"{{"navigation": [{groups}"a"{}]}}"#, "]}".repeat(12));
         let navigation = Navigation::parse("docs.json", text.as_bytes());
-        let entry = navigation.entry("a").expect("an entry");
+        let entry = navigation.entries.iter().find(|entry| entry.page == "a").expect("an entry");
         assert_eq!(entry.groups.len(), groups::MOST_GROUPS);
         let names = entry.groups.iter().chain(&entry.version).chain(&entry.language);
         assert!(names.clone().all(|name| name.len() == groups::LONGEST_LABEL), "{:?}", names.collect::<Vec<_>>());

@@ -84,9 +84,7 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
     for problem in &mut page.problems {
         problem.line = line_of(problem.line);
     }
-    if matches!(original, std::borrow::Cow::Owned(_)) {
-        page.problems.insert(0, Problem { line: 1, message: "the file is not UTF-8: save it as UTF-8".to_owned() });
-    }
+    page.problems.splice(0..0, Problem::of_encoding(bytes));
 
     let mut included = Vec::new();
     if let Some(Expanded { included: files, problems, .. }) = &mut expanded {

@@ -1,6 +1,6 @@
 //! The pages that a file makes.
 
-use docent_markdown::{Page, Problem, file_name};
+use docent_markdown::{Page, Problem, capitalised, file_name};
 
 use crate::layout::Place;
 use crate::skip_reason::SkipReason;
@@ -36,9 +36,5 @@ pub struct SitePage {
 /// A title for a page that has none: the last segment of its path, in words.
 pub(crate) fn title_from(path: &str) -> String {
     let name = file_name(path).replace(['-', '_'], " ");
-    let mut chars = name.chars();
-    match chars.next() {
-        Some(first) => first.to_uppercase().chain(chars).collect(),
-        None => "Home".to_owned(),
-    }
+    if name.is_empty() { "Home".to_owned() } else { capitalised(&name) }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use docent_markdown::text_of;
+use docent_markdown::{joined, text_of};
+
+use crate::link_target::relative_path;
 
 /// Read access to a docs tree at one moment. Paths are relative to the docs root, `/`-separated, without a leading
 /// slash.
@@ -100,21 +102,8 @@ impl Tree for ChangedTree<'_> {
 /// Joins a path to a folder; both are relative to the docs root `root` and may be outside of it. `None` when the result
 /// leads out of the repository. A result inside the docs root has no `../`.
 pub(crate) fn joined_in(root: &str, folder: &str, path: &str) -> Option<String> {
-    let mut parts: Vec<&str> = root.split('/').filter(|part| !part.is_empty()).collect();
-    let root_depth = parts.len();
-    for part in folder.split('/').chain(path.split('/')) {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    let shared = parts.iter().zip(root.split('/')).take_while(|(a, b)| **a == *b).count().min(root_depth);
-    let mut out = vec![".."; root_depth - shared];
-    out.extend(&parts[shared..]);
-    Some(out.join("/"))
+    let inside = relative_path(root, &joined(root, &format!("{folder}/{path}"))?);
+    Some(if inside == "." { String::new() } else { inside })
 }
 
 /// Converts a path relative to the folder of the site's configuration to one relative to the docs root.

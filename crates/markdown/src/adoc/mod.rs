@@ -34,7 +34,7 @@ use tables::Table;
 use crate::anchors::AnchorStyle;
 use crate::front_matter::FrontMatter;
 use crate::page::{Format, Link, Page};
-use crate::page_builder::{Line, PageBuilder, problems_of};
+use crate::page_builder::{Line, PageBuilder};
 use crate::problem::Problem;
 use crate::text::text_of;
 
@@ -44,7 +44,7 @@ pub(crate) fn parse(path: &str, bytes: &[u8], anchors: AnchorStyle, given: &Adoc
     let mut parser = PageParser::of(&text, anchors, given);
     parser.blocks();
     parser.resolve();
-    let mut problems = problems_of(bytes);
+    let mut problems = Vec::from_iter(Problem::of_encoding(bytes));
     if parser.attributes.is_exhausted() {
         let message = "the attributes of this page insert too much text; further references to them are read as text";
         problems.push(Problem { line: 1, message: message.to_owned() });

@@ -18,7 +18,7 @@ use inline::{Destination, Inline, Reference, normal};
 use crate::anchors::{AnchorStyle, Anchors};
 use crate::depth::Depth;
 use crate::page::{Format, Link, LinkKind, Page};
-use crate::page_builder::{Line, PageBuilder, dedented, problems_of};
+use crate::page_builder::{Line, PageBuilder, dedented};
 use crate::problem::Problem;
 use crate::text::text_of;
 
@@ -36,7 +36,7 @@ pub(crate) fn parse(path: &str, bytes: &[u8]) -> Page {
     let text = text_of(bytes);
     let mut parser = PageParser::of(&text);
     parser.blocks();
-    let mut problems = problems_of(bytes);
+    let mut problems = Vec::from_iter(Problem::of_encoding(bytes));
     problems.extend(parser.resolve());
     parser.page.finish(path, Format::Rst, problems)
 }

@@ -80,24 +80,24 @@ impl ScriptValue {
 
 /// The value that starts at the token `at`, and the index behind its last token.
 pub(crate) fn value_at(script: &Script, at: usize) -> (ScriptValue, usize) {
-    let mut reader = Reader { script, at };
+    let mut reader = ValueReader { script, at };
     let value = reader.primary(Depth::of(MAX_DEPTH)).unwrap_or(ScriptValue::Computed);
     (value, reader.at)
 }
 
 /// The return value of the method whose parameters start at the token `at`.
 pub(crate) fn returned_at(script: &Script, at: usize) -> Option<ScriptValue> {
-    let mut reader = Reader { script, at };
+    let mut reader = ValueReader { script, at };
     reader.at = reader.behind_parameters(at, "{")?;
     reader.body(Depth::of(MAX_DEPTH))
 }
 
-struct Reader<'s> {
+struct ValueReader<'s> {
     script: &'s Script,
     at: usize,
 }
 
-impl Reader<'_> {
+impl ValueReader<'_> {
     fn is(&self, words: &str) -> bool {
         self.script.is(self.at, words)
     }
@@ -165,7 +165,8 @@ impl Reader<'_> {
         Some(close)
     }
 
-    fn list(&mut self, depth: Depth) -> Option<Vec<ScriptValue>> {
+    /// What stands between brackets, separated by commas. `item` also learns whether `...` stands before it.
+    fn items<T>(&mut self, item: impl Fn(&mut Self, bool) -> Option<T>) -> Option<Vec<T>> {
         let close = self.open()?;
         let mut items = Vec::new();
         loop {
@@ -175,27 +176,24 @@ impl Reader<'_> {
                 return Some(items);
             }
             let is_spread = self.consume("...");
-            let value = self.value(depth.inside()?)?;
-            items.push(if is_spread { ScriptValue::Spread(Box::new(value)) } else { value });
+            items.push(item(self, is_spread)?);
             (self.at == close || self.is(",")).then_some(())?;
         }
     }
 
+    fn list(&mut self, depth: Depth) -> Option<Vec<ScriptValue>> {
+        self.items(|reader, is_spread| {
+            let value = reader.value(depth.inside()?)?;
+            Some(if is_spread { ScriptValue::Spread(Box::new(value)) } else { value })
+        })
+    }
+
     fn object(&mut self, depth: Depth) -> Option<ScriptValue> {
-        let close = self.open()?;
-        let mut members = Vec::new();
-        loop {
-            while self.consume(",") {}
-            if self.at == close {
-                self.at += 1;
-                return Some(ScriptValue::Object(members));
-            }
-            members.push(match self.consume("...") {
-                true => ("...".to_owned(), self.value(depth.inside()?)?),
-                false => self.member(depth)?,
-            });
-            (self.at == close || self.is(",")).then_some(())?;
-        }
+        let members = self.items(|reader, is_spread| match is_spread {
+            true => Some(("...".to_owned(), reader.value(depth.inside()?)?)),
+            false => reader.member(depth),
+        });
+        members.map(ScriptValue::Object)
     }
 
     fn member(&mut self, depth: Depth) -> Option<(String, ScriptValue)> {
@@ -241,7 +239,7 @@ impl Reader<'_> {
         }
         let close = self.open()?;
         let returned = (self.at..close).find(|at| self.script.is(*at, "return"));
-        let value = returned.and_then(|at| Reader { script: self.script, at: at + 1 }.primary(depth));
+        let value = returned.and_then(|at| ValueReader { script: self.script, at: at + 1 }.primary(depth));
         self.at = close + 1;
         Some(value.unwrap_or(ScriptValue::Computed))
     }

@@ -17,7 +17,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use adoc_parts::CutFile;
-use docent_markdown::{Composed, Lines, Problem, each_line, file_name, line_start, text_of};
+use docent_markdown::{Composed, Lines, Problem, each_line, file_name, line_start, longest_run, text_of};
 use parts::Part;
 
 use crate::layout::Layout;
@@ -195,7 +195,7 @@ impl<'w> Work<'w> {
                 self.end_line(origin);
             }
             Form::Code { language, name } => {
-                let fence = "`".repeat(longest_run(&text).max(2) + 1);
+                let fence = "`".repeat(longest_run(&text, '`').max(2) + 1);
                 let code =
                     format!("\n{fence}{language} title=\"{name}\"\n{}\n{fence}\n\n", text.trim_end_matches('\n'));
                 self.end_line(origin);
@@ -286,11 +286,6 @@ fn over_limit_message(file: &str) -> String {
 fn deeper(indent: &str, line: &str) -> String {
     let own = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
     format!("{indent}{own}")
-}
-
-/// The longest run of backticks.
-fn longest_run(text: &str) -> usize {
-    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -172,10 +172,7 @@ impl BookRedirects {
         let leading = self.entries.iter().filter(|entry| {
             own.as_deref() != Some(&entry.page) && entry.leads_to(site).is_some_and(|(to, _)| to == file)
         });
-        let place = |entry: &BookRedirect| NavigationPlace {
-            file: self.file.clone(),
-            line: line_of(&self.text, entry.key.start),
-        };
+        let place = |entry: &BookRedirect| NavigationPlace::of(&self.file, &self.text, entry.key.start);
         leading.map(|entry| (place(entry), entry.source.clone())).collect()
     }
 

@@ -1,11 +1,12 @@
 //! Edits `docs.json` and `mint.json`, and the files that they reference.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use docent_markdown::{is_markdown_page, line_start, site_path};
 
-use super::{FileEdit, quoted};
-use crate::model::Site;
+use super::{FileEdit, NavigationPlace, quoted};
+use crate::model::{Site, Target};
 use crate::navigation::{Navigation, PageList};
 use crate::tree::Tree;
 
@@ -33,6 +34,20 @@ impl MintlifyFiles {
     pub(super) fn entries_of<'a>(&'a self, site: &'a Site, file: &'a str) -> impl Iterator<Item = usize> + 'a {
         let entries = self.navigation.entries.iter().enumerate();
         entries.filter(move |(_, entry)| site.page_named(&entry.page) == Some(file)).map(|(index, _)| index)
+    }
+
+    pub(super) fn place(&self, file: usize, span: &Range<usize>) -> NavigationPlace {
+        NavigationPlace::of(&self.navigation.files[file], &self.texts[file], span.start)
+    }
+
+    /// The redirects that lead to a page: the place and the source of each.
+    pub(super) fn redirects_to(&self, site: &Site, page: &str) -> Vec<(NavigationPlace, String)> {
+        let leads = |destination: &str| match site.resolve(&self.navigation.path, destination) {
+            Target::Page { file, .. } => file == page,
+            _ => false,
+        };
+        let redirects = self.navigation.redirects.iter().filter(|redirect| leads(&redirect.destination));
+        redirects.map(|redirect| (self.place(redirect.file, &redirect.span), redirect.source.clone())).collect()
     }
 
     fn written(&self, index: usize) -> &str {
@@ -91,21 +106,16 @@ impl MintlifyFiles {
             let shared = page.split('/').zip(name.split('/')).take_while(|(a, b)| a == b).count();
             shared.min(name.split('/').count() - 1)
         };
-        let mut best: Option<(usize, usize, usize)> = None;
-        for index in 0..self.navigation.lists.len() {
-            let closest = self.navigation.entries.iter().filter(|entry| entry.list == Some(index));
-            let depth = closest.clone().map(|entry| nearness(&entry.page)).max();
-            let Some(depth) = depth else { continue };
-            let count = closest.filter(|entry| nearness(&entry.page) == depth).count();
-            if best.is_none_or(|(best_depth, best_count, _)| {
-                (depth, if depth > 0 { count } else { 0 }) > (best_depth, best_count)
-            }) {
-                best = Some((depth, if depth > 0 { count } else { 0 }, index));
-            }
-        }
-        let index = best.map(|(_, _, index)| index).or_else(|| (!self.navigation.lists.is_empty()).then_some(0))?;
-        let depth = best.map_or(0, |(depth, _, _)| depth);
-        let list = &self.navigation.lists[index];
+        let nearest = |index: usize| {
+            let entries = self.navigation.entries.iter().filter(move |entry| entry.list == Some(index));
+            let depth = entries.clone().map(|entry| nearness(&entry.page)).max()?;
+            let count = entries.filter(|entry| depth > 0 && nearness(&entry.page) == depth).count();
+            // The first of those that are equally near.
+            Some((depth, count, Reverse(index)))
+        };
+        let best = (0..self.navigation.lists.len()).filter_map(nearest).max();
+        let (depth, _, Reverse(index)) = best.unwrap_or((0, 0, Reverse(0)));
+        let list = self.navigation.lists.get(index)?;
         let mut siblings =
             self.navigation.entries.iter().filter(|entry| entry.list == Some(index) && nearness(&entry.page) == depth);
         let last = siblings.next_back().map(|entry| entry.span.end).filter(|_| depth > 0);

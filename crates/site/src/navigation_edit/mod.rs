@@ -100,6 +100,13 @@ pub struct NavigationPlace {
     pub line: usize,
 }
 
+impl NavigationPlace {
+    /// The line of a byte of a file.
+    fn of(file: &str, text: &str, at: usize) -> Self {
+        Self { file: file.to_owned(), line: line_of(text, at) }
+    }
+}
+
 /// One entry of a navigation file in a line-based format or with string literals.
 #[derive(Debug, Clone)]
 struct EditableEntry {
@@ -210,15 +217,12 @@ impl<'s> NavigationFiles<'s> {
         if let Some(mintlify) = &self.mintlify {
             for index in mintlify.entries_of(self.site, file) {
                 let entry = &mintlify.navigation.entries[index];
-                let line = line_of(&mintlify.texts[entry.file], entry.span.start);
-                places.push(NavigationPlace { file: mintlify.navigation.files[entry.file].clone(), line });
+                places.push(mintlify.place(entry.file, &entry.span));
             }
         }
         for contents in &self.contents {
-            for entry in contents.entries.iter().filter(|entry| entry.page == file) {
-                let line = line_of(&contents.text, entry.value.start);
-                places.push(NavigationPlace { file: contents.file.clone(), line });
-            }
+            let own = contents.entries.iter().filter(|entry| entry.page == file);
+            places.extend(own.map(|entry| NavigationPlace::of(&contents.file, &contents.text, entry.value.start)));
         }
         places
     }
@@ -494,13 +498,7 @@ impl<'s> NavigationFiles<'s> {
     /// The redirects that lead to a page: the place and the source of each.
     pub fn redirects_to(&self, file: &str) -> Vec<(NavigationPlace, String)> {
         let Some(mintlify) = &self.mintlify else { return redirects::leading_to(self.tree, self.site, file) };
-        let leads = |redirect: &&crate::navigation::Redirect| matches!(self.site.resolve(&mintlify.navigation.path, &redirect.destination), crate::Target::Page { file: to, .. } if to == file);
-        let place = |redirect: &crate::navigation::Redirect| NavigationPlace {
-            file: mintlify.navigation.files[redirect.file].clone(),
-            line: line_of(&mintlify.texts[redirect.file], redirect.span.start),
-        };
-        let redirects = mintlify.navigation.redirects.iter().filter(leads);
-        redirects.map(|redirect| (place(redirect), redirect.source.clone())).collect()
+        mintlify.redirects_to(self.site, file)
     }
 }
 

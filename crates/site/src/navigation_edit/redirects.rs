@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use docent_markdown::{line_of, lines_after, regex};
+use docent_markdown::{lines_after, regex};
 
 use super::book::BookRedirects;
 use super::{FileEdit, NavigationEdits, NavigationPlace, relative_file_path};
@@ -196,7 +196,7 @@ impl RedirectMaps {
             .entries
             .iter()
             .filter(|(_, value, _)| self.text[value.clone()].split('#').next() == Some(&destination));
-        let place = |at| NavigationPlace { file: self.file.clone(), line: line_of(&self.text, at) };
+        let place = |at| NavigationPlace::of(&self.file, &self.text, at);
         leading.map(|(key, _, line)| (place(line.start), self.text[key.clone()].to_owned())).collect()
     }
 

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::schema::{Fields, cut, description_and_values, written};
-use crate::api_description::{Description, Operation, is_true};
+use crate::api_description::{Description, Operation, is_true, text};
 
 /// Maximum size of an example, in bytes; a larger one adds nothing to its schema and is omitted.
 const MAX_EXAMPLE_BYTES: usize = 4_000;
@@ -34,10 +34,9 @@ pub(super) struct RenderedPage {
 
 /// Renders the page of an operation: its description, parameters, body and responses.
 pub(super) fn page(description: &Description, operation: &Operation<'_>) -> RenderedPage {
-    let text =
-        |name: &str| operation.value.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
-    let title = text("summary").or_else(|| text("operationId")).map_or_else(|| operation.key.clone(), on_one_line);
-    let about = text("description").or_else(|| operation.around.get("description").and_then(Value::as_str));
+    let own = |name: &str| text(operation.value, name).map(str::trim).filter(|text| !text.is_empty());
+    let title = own("summary").or_else(|| own("operationId")).map_or_else(|| operation.key.clone(), on_one_line);
+    let about = own("description").or_else(|| text(operation.around, "description"));
     let mut page = Page { description, fields: Fields::of(description), out: String::new() };
     page.paragraph(&match operation.key.strip_prefix("WEBHOOK ") {
         Some(name) => format!("Webhook `{name}` ({})", operation.method.to_uppercase()),
@@ -95,7 +94,7 @@ impl<'d> Page<'d> {
         let listed = |holder: &'d Value| holder.get("parameters").and_then(Value::as_array).into_iter().flatten();
         let own: Vec<&Value> = listed(operation.value).map(|parameter| self.description.resolved(parameter)).collect();
         fn identity(parameter: &Value) -> (Option<&str>, Option<&str>) {
-            (parameter.get("name").and_then(Value::as_str), parameter.get("in").and_then(Value::as_str))
+            (text(parameter, "name"), text(parameter, "in"))
         }
         let known: HashSet<_> = own.iter().map(|parameter| identity(parameter)).collect();
         let shared = listed(operation.around)
@@ -103,7 +102,7 @@ impl<'d> Page<'d> {
             .filter(|other| !known.contains(&identity(other)));
         let all: Vec<&Value> = shared
             .chain(own.iter().copied())
-            .filter(|parameter| parameter.get("in").and_then(Value::as_str) != Some("body"))
+            .filter(|parameter| text(parameter, "in") != Some("body"))
             .take(MAX_PARAMETERS)
             .collect();
         if all.is_empty() {
@@ -112,7 +111,7 @@ impl<'d> Page<'d> {
         let mut table =
             "## Parameters\n\n| Name | In | Type | Required | Description |\n|---|---|---|---|---|\n".to_owned();
         for parameter in all {
-            let text = |name: &str| parameter.get(name).and_then(Value::as_str).unwrap_or_default();
+            let own_text = |name: &str| text(parameter, name).unwrap_or_default();
             let schema = parameter.get("schema").or_else(|| {
                 parameter
                     .get("content")
@@ -126,7 +125,8 @@ impl<'d> Page<'d> {
             let own = description_and_values(parameter);
             let about = if own == of_schema { own } else { format!("{own} {of_schema}") };
             let required = if is_true(parameter.get("required")) { "yes" } else { "no" };
-            let cells = [format!("`{}`", text("name")), text("in").to_owned(), kind, required.to_owned(), about];
+            let cells =
+                [format!("`{}`", own_text("name")), own_text("in").to_owned(), kind, required.to_owned(), about];
             let cells: Vec<String> = cells.iter().map(|cell| on_one_line(cell).replace('|', "\\|")).collect();
             table.push_str(&format!("| {} |\n", cells.join(" | ")));
         }
@@ -134,27 +134,16 @@ impl<'d> Page<'d> {
     }
 
     fn body(&mut self, operation: &Operation<'d>) {
-        if let Some(body) = operation.value.get("requestBody") {
-            let body = self.description.resolved(body);
+        let in_parameters = || {
+            let parameters = operation.value.get("parameters").filter(|_| self.description.is_swagger())?.as_array()?;
+            let mut parameters = parameters.iter().map(|parameter| self.description.resolved(parameter));
+            parameters.find(|parameter| text(parameter, "in") == Some("body"))
+        };
+        let body = operation.value.get("requestBody").map(|body| self.description.resolved(body));
+        if let Some(body) = body.or_else(in_parameters) {
             self.paragraph("## Request body");
-            self.paragraph(cut(
-                body.get("description").and_then(Value::as_str).unwrap_or_default(),
-                MAX_DESCRIPTION_BYTES,
-            ));
+            self.paragraph(cut(text(body, "description").unwrap_or_default(), MAX_DESCRIPTION_BYTES));
             self.content(body);
-            return;
-        }
-        let parameters = operation.value.get("parameters").and_then(Value::as_array).into_iter().flatten();
-        let mut parameters = parameters.map(|parameter| self.description.resolved(parameter));
-        if self.description.is_swagger()
-            && let Some(body) = parameters.find(|parameter| parameter.get("in").and_then(Value::as_str) == Some("body"))
-        {
-            self.paragraph("## Request body");
-            self.paragraph(cut(
-                body.get("description").and_then(Value::as_str).unwrap_or_default(),
-                MAX_DESCRIPTION_BYTES,
-            ));
-            self.schema(body.get("schema"));
         }
     }
 
@@ -167,25 +156,27 @@ impl<'d> Page<'d> {
                 return;
             }
             let response = self.description.resolved(response);
-            let about = response.get("description").and_then(Value::as_str).unwrap_or_default();
+            let about = text(response, "description").unwrap_or_default();
             self.paragraph(&format!("### {code}"));
             self.paragraph(&nested(cut(about, MAX_DESCRIPTION_BYTES)));
-            match response.get("schema") {
-                Some(schema) => self.schema(Some(schema)),
-                None => self.content(response),
-            }
+            self.content(response);
         }
     }
 
-    /// Renders the first media type of a body or a response.
+    /// Renders the schema of a body or a response (Swagger 2), or the first media type.
     fn content(&mut self, holder: &'d Value) {
+        if let Some(schema) = holder.get("schema") {
+            return self.schema(schema);
+        }
         let Some((kind, media)) =
             holder.get("content").and_then(Value::as_object).and_then(|content| content.iter().next())
         else {
             return;
         };
         self.paragraph(&format!("`{kind}`"));
-        self.schema(media.get("schema"));
+        if let Some(schema) = media.get("schema") {
+            self.schema(schema);
+        }
         let examples = media.get("examples").and_then(Value::as_object);
         let named = examples.and_then(|examples| self.description.resolved(examples.values().next()?).get("value"));
         if let Some(example) = media.get("example").or(named) {
@@ -199,8 +190,7 @@ impl<'d> Page<'d> {
         }
     }
 
-    fn schema(&mut self, schema: Option<&'d Value>) {
-        let Some(schema) = schema else { return };
+    fn schema(&mut self, schema: &'d Value) {
         let kind = self.fields.kind(schema);
         if kind != "object" && kind != "any" {
             let about = description_and_values(self.description.resolved(schema));

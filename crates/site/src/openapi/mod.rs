@@ -55,17 +55,15 @@ pub(crate) fn read(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -
     };
     let mut read = FileRead::default();
     let operations = description.operations();
-    let claims = claims(layout, file, tree);
-    read.included = claims.iter().map(|claim| claim.page.clone()).collect();
-    read.included.dedup();
-    let shown: HashSet<&str> = claims.iter().map(|claim| claim.operation.as_str()).collect();
+    let (pages, shown): (Vec<String>, HashSet<String>) = claims(layout, file, tree).into_iter().unzip();
+    read.included = pages;
     let listed = Listed::of(layout, file);
     let follows_navigation = !layout.operations.is_empty();
     let mut paths = HashMap::new();
     let output_limit_bytes =
         (OUTPUT_BYTES_PER_INPUT_BYTE * bytes.len()).clamp(MIN_OUTPUT_LIMIT_BYTES, MAX_OUTPUT_LIMIT_BYTES);
     let mut output_bytes = 0;
-    for operation in operations.iter().filter(|operation| !shown.contains(operation.key.as_str())) {
+    for operation in operations.iter().filter(|operation| !shown.contains(&operation.key)) {
         let entry = listed.entry(&operation.key);
         if follows_navigation && entry.is_none() {
             continue;
@@ -170,21 +168,16 @@ fn page(layout: &Layout, file: &str, place: Place, rendered: &RenderedPage) -> S
     SitePage { place, aliases: Vec::new(), page, text }
 }
 
-/// A page that shows an operation through its front matter.
-struct Claim {
-    page: String,
-    operation: String,
-}
-
-/// The pages that show operations of this description, or of an unnamed one.
-fn claims(layout: &Layout, file: &str, tree: &dyn Tree) -> Vec<Claim> {
+/// The pages that show operations of this description, or of an unnamed one, through their front matter: each with the
+/// operation.
+fn claims(layout: &Layout, file: &str, tree: &dyn Tree) -> Vec<(String, String)> {
     let mut pages: Vec<String> =
         tree.paths().into_iter().filter(|path| is_page(path) && layout.holds_pages(path)).collect();
     pages.sort_unstable();
     let claims = pages.into_iter().filter_map(|page| {
         let text = tree.text(&page)?;
         let OperationReference { file: named, operation } = operation_reference(&text)?;
-        named.is_none_or(|named| named == file).then_some(Claim { page, operation })
+        named.is_none_or(|named| named == file).then_some((page, operation))
     });
     claims.collect()
 }

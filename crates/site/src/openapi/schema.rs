@@ -6,7 +6,7 @@ use std::io;
 
 use serde_json::Value;
 
-use crate::api_description::{Description, is_true, reference};
+use crate::api_description::{Description, is_true, reference, text};
 
 /// Maximum nesting depth of the fields shown.
 const MAX_DEPTH: usize = 5;
@@ -81,7 +81,7 @@ impl<'d> Fields<'d> {
                 None => "array".to_owned(),
             },
             "" | "object" => {
-                let title = schema.get("title").and_then(Value::as_str).or(named);
+                let title = text(schema, "title").or(named);
                 let choices = ["oneOf", "anyOf"].iter().find_map(|name| schema.get(name)?.as_array());
                 match (title, choices) {
                     (Some(title), _) => title.to_owned(),
@@ -99,7 +99,7 @@ impl<'d> Fields<'d> {
                     (None, None) => "object".to_owned(),
                 }
             }
-            _ => match schema.get("format").and_then(Value::as_str) {
+            _ => match text(schema, "format") {
                 Some(format) => format!("{own} ({format})"),
                 None => own,
             },
@@ -168,7 +168,7 @@ impl<'d> Fields<'d> {
 /// The description, values and default of a schema or a parameter.
 pub(super) fn description_and_values(shape: &Value) -> String {
     let mut parts = Vec::new();
-    if let Some(text) = shape.get("description").and_then(Value::as_str) {
+    if let Some(text) = text(shape, "description") {
         parts.push(on_one_line(cut(text, MAX_FIELD_DESCRIPTION_BYTES)));
     }
     if let Some(values) = shape.get("enum").and_then(Value::as_array) {

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use docent_markdown::{AnchorStyle, FrontMatter, is_markdown_page, regex};
+use docent_markdown::{AnchorStyle, FrontMatter, file_name, folder, is_markdown_page, regex};
 
 use super::modules::{Modules, SCRIPT_EXTENSIONS, find_script, is_script};
 use super::next::config::Languages;
@@ -13,6 +13,7 @@ use super::{Facts, LinkRules, Root, Rules};
 use crate::layout::{Generator, Layout, below};
 use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink, has_page_ending};
 use crate::model::{Site, Target};
+use crate::paths::path_in;
 use crate::script::Script;
 use crate::tree::{Tree, from_config_folder, joined_in};
 
@@ -174,13 +175,10 @@ fn loader_files(tree: &dyn Tree, home: &str) -> Vec<String> {
     let home = from_config_folder(tree, home, "");
     let mut files = tree.all_paths();
     files.retain(|file| {
-        let path_in_home = if home.is_empty() { Some(file.as_str()) } else { file.strip_prefix(&format!("{home}/")) };
-        let Some((folder, name)) = path_in_home.map(|path| path.rsplit_once('/').unwrap_or(("", path))) else {
-            return false;
-        };
-        let stem =
-            name.rsplit_once('.').filter(|(_, ending)| SCRIPT_EXTENSIONS.contains(ending)).map_or("", |(stem, _)| stem);
-        is_of_loader(folder.strip_prefix("src/").unwrap_or(folder), stem)
+        let Some(inside) = path_in(&home, file) else { return false };
+        let folder = folder(inside);
+        let script = file_name(inside).rsplit_once('.').filter(|(_, ending)| SCRIPT_EXTENSIONS.contains(ending));
+        is_of_loader(folder.strip_prefix("src/").unwrap_or(folder), script.map_or("", |(stem, _)| stem))
     });
     files.sort_unstable();
     files
@@ -287,8 +285,7 @@ fn resolves_files(tree: &dyn Tree, home: &str) -> bool {
     let paths = tree.all_paths().into_iter();
     let home = from_config_folder(tree, home, "");
     let mut pages = paths.filter(|path| {
-        let path_in_home = if home.is_empty() { Some(path.as_str()) } else { path.strip_prefix(&format!("{home}/")) };
-        let parts = path_in_home.and_then(|path| path.rsplit_once('/'));
+        let parts = path_in(&home, path).and_then(|path| path.rsplit_once('/'));
         parts.is_some_and(|(folder, name)| name.starts_with("page.") && is_of_application(folder, name))
     });
     pages.any(|page| {

@@ -1,7 +1,7 @@
 //! Navigation files in folders of pages: `.nav.yml` of MkDocs' plug-in `awesome-nav`, `.pages` of `awesome-pages`. Each
 //! orders the content of its folder; a folder without one shows everything in it.
 
-use docent_markdown::{Depth, FrontMatter, file_name, text_of};
+use docent_markdown::{Depth, FrontMatter, capitalised, file_name, text_of};
 
 use super::{has_plugin, plugin};
 use crate::generators::yaml::{self, Yaml};
@@ -279,9 +279,5 @@ impl FolderReader<'_> {
 /// The title that MkDocs makes of a folder name.
 fn title_of(name: &str) -> String {
     let title = name.replace(['-', '_'], " ");
-    let mut letters = title.chars();
-    match letters.next() {
-        Some(first) if title.to_lowercase() == title => first.to_uppercase().chain(letters).collect(),
-        _ => title,
-    }
+    if title.to_lowercase() == title { capitalised(&title) } else { title }
 }
