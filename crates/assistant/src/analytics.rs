@@ -92,7 +92,7 @@ impl QuestionCounts {
         self.questions.saturating_sub(self.answered)
     }
 
-    fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.questions += other.questions;
         self.answered += other.answered;
         self.up += other.up;

@@ -15,7 +15,7 @@ use futures::stream::BoxStream;
 use tokio::task::spawn_blocking;
 use tracing::info;
 
-use crate::analytics::{Days, Summary, day_of};
+use crate::analytics::{Days, QuestionCounts, Summary, day_of};
 use crate::ask::AskRequest;
 use crate::bounds;
 use crate::dialogue::{self, Dialogue};
@@ -49,6 +49,8 @@ pub struct Assistant {
     price: Option<TokenPrice>,
     budget: Option<DailyBudget>,
     limited: Arc<AtomicU64>,
+    /// Whether it is asked by people who run the server.
+    for_operators: bool,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
 }
@@ -86,6 +88,7 @@ impl Assistant {
             price: None,
             budget: None,
             limited: Arc::default(),
+            for_operators: false,
             clock,
             ids,
         }
@@ -115,6 +118,7 @@ impl Assistant {
             threads: Arc::clone(&self.threads),
             writes: self.writes.clone(),
             sites: self.sites.clone(),
+            for_operators: self.for_operators,
             clock: Arc::clone(&self.clock),
             ids: Arc::clone(&self.ids),
         }
@@ -126,6 +130,13 @@ impl Assistant {
         let threads: Arc<dyn Threads> = Arc::new(MemoryThreads::default());
         let writes = QuestionWrites::new(Arc::clone(&threads));
         Self { threads, writes, ..self.on(Arc::clone(&self.model), self.price) }
+    }
+
+    /// The same assistant for people who run the server: their conversations are kept, and are in no list and no count of
+    /// what readers asked.
+    #[must_use]
+    pub fn for_operators(&self) -> Self {
+        Self { for_operators: true, ..self.on(Arc::clone(&self.model), self.price) }
     }
 
     /// The settings of a docs site.
@@ -148,6 +159,7 @@ impl Assistant {
             answer_id: answer_id.to_string(),
             asked_at: self.clock.now(),
             page: ask.current_path.clone(),
+            is_operators: self.for_operators,
             ..Turn::default()
         };
         let dialogue = match stored {
@@ -196,6 +208,13 @@ impl Assistant {
     /// The questions of a site with their answers, newest first.
     pub async fn export(&self, query: ExportQuery) -> Result<Export, StoreError> {
         self.threads.export(query).await
+    }
+
+    /// The number of questions of a site on these UTC days.
+    pub async fn counts(&self, domain: &Domain, days: Days) -> Result<QuestionCounts, StoreError> {
+        let mut sum = QuestionCounts::default();
+        self.threads.counts(domain, days).await?.iter().for_each(|day| sum.add(day.counts));
+        Ok(sum)
     }
 
     /// Statistics on the questions of a site on these UTC days.

@@ -308,6 +308,10 @@ async fn summaries(store: &dyn Threads) {
         assert!(store.rate(&acme, id, "a103", feedback).await.expect("rates"));
     }
     store.put_turn(id, turn_at(105, moment(5, 0)), None).await.expect("adds");
+    let operators = Turn { is_operators: true, ..answered(107, moment(5, 1), 1) };
+    store.begin(NewThread { turns: vec![operators.clone()], ..thread_of(&acme, 107) }).await.expect("begins");
+    let kept = store.thread(&acme, ThreadId::new(Uuid::from_u128(107)), ALL).await.expect("reads").expect("is there");
+    assert_eq!(kept.turns, [operators], "what operators ask is kept, and not counted");
     store.put_turn(id, turn_at(106, moment(6, 0)), Some("a105".to_owned())).await.expect("replaces");
 
     let counts = |questions, answered, down| QuestionCounts { questions, answered, up: 0, down };
@@ -319,6 +323,7 @@ async fn summaries(store: &dyn Threads) {
         "days without a question are left out"
     );
     assert_eq!((found.counts, found.counts.unanswered()), (counts(5, 3, 1), 2));
+    assert_eq!(store.counts(&acme, Days { first: 3, end: 7 }).await.expect("counts"), found.by_day);
     let percentiles = |p50, p95| Percentiles { p50, p95 };
     let newest = NewestQuestions {
         questions: 5,

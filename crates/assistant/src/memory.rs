@@ -28,7 +28,7 @@ impl MemoryThreads {
         };
         let turns = of_domain.flat_map(|thread| thread.turns.iter().map(move |turn| asked(thread, turn)));
         let mut found: Vec<AskedTurn> = turns
-            .filter(|one| !one.turn.is_imported())
+            .filter(|one| one.turn.listed_at() != Timestamp::default())
             .filter(|one| from.is_none_or(|from| one.turn.asked_at >= from))
             .filter(|one| to.is_none_or(|to| one.turn.asked_at < to))
             .collect();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::analytics::{Days, Summary};
+use crate::analytics::{DayCount, Days, Summary};
 use crate::export::{Export, ExportQuery};
 
 /// One question and its answer.
@@ -46,6 +46,10 @@ pub struct Turn {
     /// Whether the answer only quotes search results, without a language model.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub search_only: bool,
+    /// Whether a person who runs the server asked, and no reader: such a question is part of its conversation, and in no list
+    /// and no count of questions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_operators: bool,
 }
 
 /// Milliseconds since the question was asked.
@@ -87,6 +91,11 @@ impl Turn {
     /// Whether this turn is history that the client sent when it began the thread, and was never asked here.
     pub fn is_imported(&self) -> bool {
         self.asked_at == Timestamp::default()
+    }
+
+    /// The time by which stores list and count the question; 0 for one that is in no list.
+    pub fn listed_at(&self) -> Timestamp {
+        if self.is_operators { Timestamp::default() } else { self.asked_at }
     }
 }
 
@@ -210,6 +219,11 @@ pub trait Threads: Send + Sync + fmt::Debug + 'static {
     /// The questions of a domain in a period, newest first. A page ends early rather than examine more than
     /// [`MOST_EXAMINED`](crate::export::MOST_EXAMINED) questions.
     async fn export(&self, query: ExportQuery) -> Result<Export, StoreError>;
+
+    /// The number of questions of a domain on each of these UTC days that has any, in order.
+    async fn counts(&self, domain: &Domain, days: Days) -> Result<Vec<DayCount>, StoreError> {
+        Ok(self.summary(domain, days).await?.by_day)
+    }
 
     /// Statistics on the questions of a domain on these UTC days.
     async fn summary(&self, domain: &Domain, days: Days) -> Result<Summary, StoreError>;

@@ -60,22 +60,18 @@ impl PostgresStore {
         .await
     }
 
+    pub(crate) async fn count_questions(&self, domain: &Domain, days: Days) -> Result<Vec<DayCount>, StoreError> {
+        let domain = domain.clone();
+        self.read("count what was asked", move |transaction| async move { counts(&transaction, &domain, days).await })
+            .await
+    }
+
     pub(crate) async fn sum_up(&self, domain: &Domain, days: Days) -> Result<Summary, StoreError> {
         let domain = domain.clone();
         self.read("sum up what was asked", move |transaction| async move {
             let (from, to) = days.bounds();
             let (from, to) = (from.millis(), to.millis());
-            let counts = "SELECT asked_at / 86400000 AS day, count(*), count(*) FILTER (WHERE answered),
-                                 count(*) FILTER (WHERE rating = 'up'), count(*) FILTER (WHERE rating = 'down')
-                          FROM thread_turns
-                          WHERE domain = $1 AND asked_at > 0 AND asked_at >= $2 AND asked_at < $3
-                          GROUP BY day ORDER BY day";
-            let mut by_day = Vec::new();
-            for row in transaction.query(counts, params![domain.as_str(), from, to]).await? {
-                let count = |column: usize| row.try_get::<_, i64>(column).map(i64::unsigned_abs);
-                let (questions, answered, up, down) = (count(1)?, count(2)?, count(3)?, count(4)?);
-                by_day.push(DayCount::new(row.try_get(0)?, QuestionCounts { questions, answered, up, down }));
-            }
+            let by_day = counts(&transaction, &domain, days).await?;
             let select = format!("{QUESTIONS} ORDER BY asked_at DESC, answer_id DESC LIMIT $4");
             let mut newest = Tally::default();
             for row in transaction.query(&select, params![domain.as_str(), from, to, i64::from(NEWEST)]).await? {
@@ -85,6 +81,22 @@ impl PostgresStore {
         })
         .await
     }
+}
+
+async fn counts(transaction: &Transaction, domain: &Domain, days: Days) -> Result<Vec<DayCount>, BoxError> {
+    let (from, to) = days.bounds();
+    let select = "SELECT asked_at / 86400000 AS day, count(*), count(*) FILTER (WHERE answered),
+                         count(*) FILTER (WHERE rating = 'up'), count(*) FILTER (WHERE rating = 'down')
+                  FROM thread_turns
+                  WHERE domain = $1 AND asked_at > 0 AND asked_at >= $2 AND asked_at < $3
+                  GROUP BY day ORDER BY day";
+    let mut by_day = Vec::new();
+    for row in transaction.query(select, params![domain.as_str(), from.millis(), to.millis()]).await? {
+        let count = |column: usize| row.try_get::<_, i64>(column).map(i64::unsigned_abs);
+        let (questions, answered, up, down) = (count(1)?, count(2)?, count(3)?, count(4)?);
+        by_day.push(DayCount::new(row.try_get(0)?, QuestionCounts { questions, answered, up, down }));
+    }
+    Ok(by_day)
 }
 
 fn place(row: &Row) -> Result<(Uuid, i64), BoxError> {

@@ -6,7 +6,8 @@
 
 use async_trait::async_trait;
 use docent_assistant::{
-    Days, Export, ExportQuery, Feedback, NewThread, QuestionFacts, Rating, Summary, Thread, ThreadKey, Threads, Turn,
+    DayCount, Days, Export, ExportQuery, Feedback, NewThread, QuestionFacts, Rating, Summary, Thread, ThreadKey,
+    Threads, Turn,
 };
 use docent_types::{BoxError, Domain, StoreError, ThreadId, Timestamp};
 use uuid::Uuid;
@@ -114,6 +115,10 @@ impl Threads for PostgresStore {
         self.list_questions(query).await
     }
 
+    async fn counts(&self, domain: &Domain, days: Days) -> Result<Vec<DayCount>, StoreError> {
+        self.count_questions(domain, days).await
+    }
+
     async fn summary(&self, domain: &Domain, days: Days) -> Result<Summary, StoreError> {
         self.sum_up(domain, days).await
     }
@@ -199,7 +204,7 @@ async fn put<E>(
                 domain,
                 storable(&turn.answer_id),
                 turn.answered,
-                turn.asked_at.millis(),
+                turn.listed_at().millis(),
                 rating,
                 turn.language.as_deref().map(storable),
                 turn.page.as_deref().map(storable),

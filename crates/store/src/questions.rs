@@ -51,20 +51,16 @@ impl SqliteStore {
         .await
     }
 
+    pub(crate) async fn count_questions(&self, domain: &Domain, days: Days) -> Result<Vec<DayCount>, StoreError> {
+        let domain = domain.clone();
+        self.read("count what was asked", move |connection| counts(connection, &domain, days)).await
+    }
+
     pub(crate) async fn sum_up(&self, domain: &Domain, days: Days) -> Result<Summary, StoreError> {
         let domain = domain.clone();
         self.read("sum up what was asked", move |connection| {
             let snapshot = connection.unchecked_transaction()?;
-            let mut by_day = Vec::new();
-            let mut select = snapshot.prepare_cached(
-                "SELECT day, questions, answered, up, down FROM question_days
-                 WHERE domain = ?1 AND day >= ?2 AND day < ?3 ORDER BY day",
-            )?;
-            let mut rows = select.query((domain.as_str(), days.first, days.end))?;
-            while let Some(row) = rows.next()? {
-                let (questions, answered, up, down) = (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
-                by_day.push(DayCount::new(row.get(0)?, QuestionCounts { questions, answered, up, down }));
-            }
+            let by_day = counts(&snapshot, &domain, days)?;
             let (from, to) = days.bounds();
             let mut newest = Tally::default();
             let mut select =
@@ -77,6 +73,20 @@ impl SqliteStore {
         })
         .await
     }
+}
+
+fn counts(connection: &Connection, domain: &Domain, days: Days) -> Result<Vec<DayCount>, BoxError> {
+    let mut select = connection.prepare_cached(
+        "SELECT day, questions, answered, up, down FROM question_days
+         WHERE domain = ?1 AND day >= ?2 AND day < ?3 ORDER BY day",
+    )?;
+    let mut rows = select.query((domain.as_str(), days.first, days.end))?;
+    let mut by_day = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (questions, answered, up, down) = (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
+        by_day.push(DayCount::new(row.get(0)?, QuestionCounts { questions, answered, up, down }));
+    }
+    Ok(by_day)
 }
 
 fn facts<'r>(row: &'r Row<'_>) -> Result<QuestionFacts<'r>, BoxError> {

@@ -5,7 +5,9 @@
 //! the last second of a conversation. Feedback on an answer is on the disk when it is acknowledged.
 
 use async_trait::async_trait;
-use docent_assistant::{Days, Export, ExportQuery, Feedback, NewThread, Summary, Thread, ThreadKey, Threads, Turn};
+use docent_assistant::{
+    DayCount, Days, Export, ExportQuery, Feedback, NewThread, Summary, Thread, ThreadKey, Threads, Turn,
+};
 use docent_types::{BoxError, Domain, StoreError, ThreadId, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
 
@@ -106,6 +108,10 @@ impl Threads for SqliteStore {
         self.list_questions(query).await
     }
 
+    async fn counts(&self, domain: &Domain, days: Days) -> Result<Vec<DayCount>, StoreError> {
+        self.count_questions(domain, days).await
+    }
+
     async fn summary(&self, domain: &Domain, days: Days) -> Result<Summary, StoreError> {
         self.sum_up(domain, days).await
     }
@@ -198,7 +204,7 @@ fn put(
             position,
             &turn.answer_id,
             turn.answered,
-            turn.asked_at.millis(),
+            turn.listed_at().millis(),
             serde_json::to_string(turn)?,
             domain,
         ))?;

@@ -67,7 +67,8 @@ async fn ask(app: &App, args: &AskArgs, printer: &mut AnswerPrinter) -> Result<O
         printer.note("builtin, no language model: quotes from the docs");
     }
     let said = ChatMessage { id: None, role: Role::User, text: args.question.trim().to_owned() };
-    let reply = app.assistant.answer(AskRequest {
+    let assistant = app.assistant.for_operators();
+    let reply = assistant.answer(AskRequest {
         project: project.uid,
         domain: project.domain.clone(),
         docs,
