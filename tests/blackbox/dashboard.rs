@@ -90,6 +90,7 @@ fn each_role_may_do_what_it_is_for_and_no_more() {
         ("editor", of(&format!("/jobs/{job}/message"))),
         ("editor", of(&format!("/pulls/{pull}/update"))),
         ("editor", of(&format!("/pulls/{pull}/comment"))),
+        ("editor", of(&format!("/pulls/{pull}/solve"))),
         ("editor", of(&format!("/pulls/{pull}/close"))),
         ("editor", of(&format!("/pulls/{pull}/reopen"))),
         ("editor", of(&format!("/pulls/{pull}/squash"))),

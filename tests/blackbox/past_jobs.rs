@@ -53,7 +53,7 @@ impl PastJobs {
         };
         let guards = |now| WriteGuards { now, quota: None, key: None };
         self.runtime.block_on(async {
-            let instruction = Instruction { messages: vec![Message::text(Role::User, prompt)] };
+            let instruction = Instruction::new(vec![Message::text(Role::User, prompt)]);
             let (row, entries) = state::create(job, instruction);
             self.store.create(row, entries, guards(began)).await.expect("creates the job");
             let until = began.plus(Duration::from_secs(3600));

@@ -134,21 +134,29 @@ git('push', '--quiet');
 await page.getByRole('button', { name: 'Merge', exact: true }).click();
 await page.waitForURL('**/conflicts');
 await picture('conflicts');
-await page.getByRole('link', { name: 'Ask the agent to solve it' }).click();
-await page.waitForURL('**/jobs/new?prompt=**');
-const proposed = await page.locator('#prompt').inputValue();
-expect('the instruction is written', proposed.includes('#1') && proposed.includes('`quickstart.mdx`'), proposed);
-await starts(`In <quickstart.mdx> write <gadget> instead of <sprocket>, please.\n\n${proposed.split('\n').slice(0, 5).join('\n')}`);
+await page.locator('summary', { hasText: 'What the agent is told' }).click();
+const proposed = await page.locator('#message').inputValue();
+const has = (part) => proposed.includes(part);
+expect('the instruction has both sides', ['#1', '`quickstart.mdx`', 'sprocket', 'gadget'].every(has), proposed);
+await page.locator('#message').fill(`In <quickstart.mdx> write <gadget> instead of <sprocket>, please.\n\n${proposed}`);
+await page.getByRole('button', { name: 'Ask the agent to solve it' }).click();
+await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/);
 await page.locator('#job-head .badge.done').waitFor();
+await page.getByText('is merged into the branch').waitFor();
+await picture('solved');
 await page.locator('#job-foot a').first().click();
 await page.waitForURL(/\/pulls\/[0-9a-f-]{36}$/);
+expect('it is solved in the same pull request', page.url() === pull, page.url());
+await page.goto(`${server}/dashboard/acme/pulls`);
+await page.locator('main tbody .count', { hasText: '+1' }).first().waitFor();
+await picture('pulls');
+await page.goto(pull);
 await page.getByRole('button', { name: 'Merge', exact: true }).click();
 await page.getByText('Merged.', { exact: true }).waitFor();
 expect('merged is not open', (await page.locator('.facts .badge.merged').count()) === 1 && (await page.getByRole('button', { name: 'Merge', exact: true }).count()) === 0);
-await page.goto(pull);
-await page.locator('summary', { hasText: 'Close without merging' }).click();
-await page.getByRole('button', { name: 'Close without merging' }).click();
-await page.locator('.facts .badge.closed').waitFor();
+git('pull', '--quiet');
+const merged = readFileSync(`${clone}/quickstart.mdx`, 'utf8');
+expect('what was merged has no mark of a conflict', merged.includes('gadget') && !/[<>=]{7}/.test(merged), merged);
 
 // ---- A gap becomes a job -------------------------------------------------------------------------------------------------------
 const asked = await fetch(`${server}/discovery/v2/assistant/acme/message`, {

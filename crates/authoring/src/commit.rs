@@ -1,5 +1,7 @@
 //! Checks and commits the agent's changes at the end of its work.
 
+use std::collections::BTreeSet;
+
 use docent_agent::{self as agent, Finish, Step, TurnSettings};
 use docent_jobs::{Outcome, crash};
 use docent_types::Halt;
@@ -13,18 +15,31 @@ use crate::session::Session;
 use crate::turn_exit::{TurnExit, failed};
 use crate::wording;
 
+/// What became of files with a conflict that the agent did not touch: in them, the earlier change is gone.
+fn unsolved(turn: &AgentTurn, draft: &Draft) -> Vec<String> {
+    let conflicts = turn.start.update.iter().flat_map(|update| &update.conflicts);
+    let touched: BTreeSet<&str> = draft.overlay().changed().map(|(path, _)| path).collect();
+    let untouched = conflicts.filter(|path| !touched.contains(path.as_str()));
+    untouched
+        .map(|path| {
+            format!("`{path}` conflicted and is now as on the other branch: the change to it was not made again")
+        })
+        .collect()
+}
+
 impl Session<'_> {
     /// Checks the agent's changes, and commits them.
     pub(crate) async fn check_and_commit(&mut self, turn: &AgentTurn, mut finish: Finish) -> Result<(), TurnExit> {
         let Some(draft) = self.draft(turn).await? else { return Ok(()) };
         let is_unchanged = draft.overlay().is_unchanged();
+        let is_merge = turn.start.update.as_ref().is_some_and(|update| update.is_merge);
         match finish.outcome {
             agent::FinishOutcome::Stopped | agent::FinishOutcome::Failed if !is_unchanged => {}
             agent::FinishOutcome::Cannot | agent::FinishOutcome::Stopped | agent::FinishOutcome::Failed => {
                 let message = self.end_message(&finish);
                 return Err(TurnExit::Ended(Outcome::Failed { halt: Halt::Error, message }));
             }
-            agent::FinishOutcome::Done if !is_unchanged => {}
+            agent::FinishOutcome::Done if !is_unchanged || is_merge => {}
             agent::FinishOutcome::Done if self.progress.waiting.is_empty() || self.is_on_base() => {
                 return Err(TurnExit::Ended(Outcome::Completed { message: self.end_message(&finish) }));
             }
@@ -47,8 +62,12 @@ impl Session<'_> {
         let entries = self.progress.transcript.entries();
         let is_checked = finish.outcome == agent::FinishOutcome::Done
             && matches!(entries.last(), Some(agent::TranscriptEntry::Results { .. }));
-        let (draft, problems, undecided) = self.check(draft).await?;
-        let problems = if is_checked { Vec::new() } else { problems };
+        let lost = unsolved(turn, &draft);
+        let (draft, mut problems, undecided) = self.check(draft).await?;
+        if is_checked {
+            problems.clear();
+        }
+        problems.extend(lost);
         let commit_id = self.commit(turn, draft, &finish).await?;
         let (commit, finish, problems) = (commit_id.to_string(), Some(finish), Some(problems));
         self.record(Record::Committed { commit, finish, problems, undecided });
@@ -81,6 +100,10 @@ impl Session<'_> {
             }
             crash::point("checked");
             let overlay = draft.into_overlay();
+            // The merge that the turn began with is all there is to push.
+            if overlay.is_unchanged() {
+                return Ok(overlay.commit());
+            }
             let meta = signing.meta(seconds, &message, vec![trailer], vec![overlay.commit()]);
             Ok(mirror.commit(&overlay, &meta)?)
         };

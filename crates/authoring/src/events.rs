@@ -150,7 +150,7 @@ mod tests {
 
     fn instructed(messages: &[(Role, &str)]) -> Vec<JobEvent> {
         let messages = messages.iter().map(|(role, text)| Message::text(*role, *text)).collect();
-        events_of(EntryBody::Instruction(Instruction { messages }))
+        events_of(EntryBody::Instruction(Instruction::new(messages)))
     }
 
     #[test]

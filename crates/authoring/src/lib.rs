@@ -58,7 +58,7 @@ pub use docent_workspace::{
 pub use docs::{Docs, DocsOverview};
 pub use events::{AgentStep, job_events, step_of};
 pub use ports::{Forges, Projects};
-pub use pulls::{MergeError, PullChanges, Pulls, Updated};
+pub use pulls::{ChangeSize, MergeError, PullChanges, Pulls, Updated};
 pub use repositories::{CredentialsOf, GitTimes, Repositories};
 pub use signing::Signing;
 pub use time_budget::TimeUsed;

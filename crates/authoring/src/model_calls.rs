@@ -18,7 +18,7 @@ const SUMMARY_TIMEOUT: Duration = Duration::from_secs(120);
 
 impl Session<'_> {
     pub(crate) async fn ask(&mut self, turn: &AgentTurn, mut request: Request) -> Result<(), TurnExit> {
-        for note in notes::for_the_model(turn, &self.progress, self.handle.job()) {
+        for note in notes::for_the_model(turn, &self.progress, self.handle.job(), &self.project.branch) {
             request.system.push_str("\n\n");
             request.system.push_str(&note);
         }

@@ -5,10 +5,20 @@ use docent_types::AgentJob;
 use crate::progress::{AgentTurn, JobState, Proposal, TurnStage};
 use crate::record::{BranchState, PullRequestEnd};
 
-/// What the model must know of a turn beyond its transcript. One paragraph each.
-pub(crate) fn for_the_model(turn: &AgentTurn, progress: &JobState, job: &AgentJob) -> Vec<String> {
+/// What the model must know of a turn beyond its transcript. One paragraph each. `base` is the branch that changes go to.
+pub(crate) fn for_the_model(turn: &AgentTurn, progress: &JobState, job: &AgentJob, base: &str) -> Vec<String> {
     let mut notes = Vec::new();
     let branch = &job.source.branch;
+    if let Some(conflicts) =
+        turn.start.update.as_ref().map(|update| &update.conflicts).filter(|files| !files.is_empty())
+    {
+        let files: Vec<String> = conflicts.iter().map(|path| format!("- `{path}`\n")).collect();
+        notes.push(format!(
+            "The branch `{base}` was merged into the branch `{branch}`. Both had changed the same in these files, which now \
+             hold what `{base}` says:\n\n{}\nMake the change of `{branch}` in them again so that it fits.",
+            files.concat()
+        ));
+    }
     match turn.start.found {
         BranchState::AsLeft | BranchState::Merged => {}
         BranchState::Deleted => notes.push(format!(
@@ -58,6 +68,9 @@ pub(crate) fn for_people(turn: Option<&AgentTurn>, progress: &JobState, job: &Ag
     }
     if turn.deleted > 0 {
         notes.push(format!("The branch `{branch}` was deleted before its pull request was opened, and pushed again."));
+    }
+    if turn.start.update.as_ref().is_some_and(|update| update.is_merge) && turn.is_pushed() {
+        notes.push(format!("`{base}` is merged into the branch `{branch}`."));
     }
     if let Some(why) = &turn.start.no_docs {
         notes.push(format!("There were no docs to work on: {why}."));

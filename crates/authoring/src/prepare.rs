@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use docent_jobs::{JobProgress, NAME_IN_THE_WAY, own_branch_beside};
-use docent_workspace::{CommitId, GitError, Mirror};
+use docent_types::{Halt, Timestamp};
+use docent_workspace::{CommitId, GitError, MergeError, Mirror, Update};
 
 use crate::author::append_instructions;
 use crate::context_repositories::find_context_commits;
-use crate::record::{BranchState, Record, TurnStart};
+use crate::pulls::merged_file;
+use crate::record::{BranchState, BranchUpdate, Record, TurnStart};
 use crate::session::{Session, parse};
 use crate::signing::Signing;
-use crate::turn_exit::{TurnExit, one_line};
+use crate::turn_exit::{TurnExit, failed, one_line};
 
 /// The commits that a turn begins from.
 struct Start {
@@ -53,18 +55,46 @@ impl Session<'_> {
             (BTreeMap::new(), BTreeMap::new())
         };
         append_instructions(self.handle, &mut self.progress);
+        let at = self.handle.now();
+        let (base, update) = match self.progress.updates_branch {
+            true => self.update_branch(&start, at).await?,
+            false => (start.base, None),
+        };
         self.record(Record::Prepared(TurnStart {
-            base: start.base.to_string(),
+            base: base.to_string(),
             remote: start.remote.map(|tip| tip.to_string()),
             target_tip: Some(start.target_tip.to_string()),
-            at: self.handle.now(),
+            at,
             found: start.found,
             context,
             missing,
             no_docs,
             signing: Signing::of(&self.project),
+            update,
         }));
         Ok(())
+    }
+
+    /// Merges the target branch into the job's branch. Returns the commit to work on: the merge, or where there is none to
+    /// make, the newer one of the two.
+    async fn update_branch(
+        &mut self,
+        start: &Start,
+        at: Timestamp,
+    ) -> Result<(CommitId, Option<BranchUpdate>), TurnExit> {
+        let message = format!("Merge branch `{}` into `{}`\n", self.project.branch, self.handle.job().source.branch);
+        let trailer = format!("Docent-Job: {}", self.handle.job().id);
+        let meta = Signing::of(&self.project).meta(at.seconds(), &message, vec![trailer], Vec::new());
+        let (mirror, branch, target) = (self.mirror().await?, start.base, start.target_tip);
+        let merge = move || match mirror.update(branch, target, &meta, &merged_file) {
+            Err(MergeError::Git(error)) => Err(TurnExit::from(error)),
+            Err(error) => Err(failed(Halt::GitMisconfigured, format!("The branch could not be updated: {error}."))),
+            Ok(Some(Update { commit, conflicts })) => Ok((commit, BranchUpdate { is_merge: true, conflicts })),
+            Ok(None) if contains_commit(&mirror, target, branch)? => Ok((target, BranchUpdate::default())),
+            Ok(None) => Ok((branch, BranchUpdate::default())),
+        };
+        let (base, update) = self.author.run_blocking(merge).await?;
+        Ok((base, Some(update)))
     }
 }
 

@@ -112,6 +112,8 @@ pub struct JobState {
     pub unread_instructions: Vec<(u64, Instruction)>,
     /// Sequence number of the newest instruction in the transcript; 0 for none.
     pub read_upto: u64,
+    /// Whether an instruction asks for a turn that begins with an update of the branch.
+    pub updates_branch: bool,
     /// The time used since that instruction.
     pub time_used: TimeUsed,
     /// The turn in progress; `None` between two turns, and when it is to start over.
@@ -232,7 +234,10 @@ impl JobState {
             }
             Record::Ended { failed } => {
                 self.changes_discarded = failed.is_some() && self.turn.as_ref().is_none_or(|turn| !turn.is_pushed());
+                // An update whose turn failed is made by the next one.
+                let updates_branch = self.updates_branch && self.changes_discarded;
                 self.end();
+                self.updates_branch = updates_branch;
                 self.unreported_failure = failed;
             }
             Record::Dropped { failed } => {
@@ -266,6 +271,7 @@ impl JobState {
             std::mem::take(&mut self.unread_instructions).into_iter().partition(|(seq, _)| *seq <= upto);
         self.unread_instructions = unread_instructions;
         let read: Vec<(u64, Instruction)> = read;
+        self.updates_branch |= read.iter().any(|(_, instruction)| instruction.updates_branch);
         for message in read.into_iter().flat_map(|(_, instruction)| instruction.messages) {
             self.transcript.push(instruction_entry(message));
         }
@@ -300,6 +306,7 @@ impl JobState {
             self.transcript = before.to_vec().into();
         }
         self.turn = None;
+        self.updates_branch = false;
         (self.restarts, self.restarted) = (0, None);
         self.answered = self.transcript.entries().len();
     }
@@ -333,7 +340,7 @@ mod tests {
     }
 
     fn asked(seq: u64, text: &str) -> Entry {
-        entry(seq, EntryBody::Instruction(Instruction { messages: vec![Message::text(Role::User, text)] }))
+        entry(seq, EntryBody::Instruction(Instruction::new(vec![Message::text(Role::User, text)])))
     }
 
     fn reply(text: &str) -> Record {
@@ -355,6 +362,7 @@ mod tests {
             missing: BTreeMap::new(),
             no_docs: None,
             signing: Signing::default(),
+            update: None,
         })
     }
 

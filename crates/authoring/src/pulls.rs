@@ -1,22 +1,27 @@
 //! The local forge's pull requests, for people: viewing, merging and closing them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use docent_forge::{
     CommitRange, FoundPulls, MOST_COMMENTS, PullComment, PullRecord, PullRequests, PullSearch, PullState,
 };
 use docent_site::{NavigationMerge, merge_navigation};
-use docent_types::{BoxError, Clock, Project, ProjectId, Signature, StoreError};
+use docent_types::{BoxError, Clock, JobId, Project, ProjectId, Signature, StoreError};
 use docent_workspace::{
     CommitId, CommitSummary, Diff, DiffView, FileConflict, FileMerge, GitError, Merged, Mirror, PushError,
 };
+use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
 use crate::ports::Projects;
 use crate::repositories::Repositories;
 use crate::signing::Signing;
+use crate::wording;
 
 /// Pull requests of the local forge.
 #[derive(Debug, Clone)]
@@ -27,6 +32,7 @@ pub struct Pulls {
     clock: Arc<dyn Clock>,
     /// Permits for comparisons: anyone with the link may view one, and it uses a processor and memory.
     comparison_permits: Arc<Semaphore>,
+    sizes: Sizes,
 }
 
 /// What a pull request changes.
@@ -43,6 +49,24 @@ const MAX_COMMITS: usize = 100;
 const MAX_COMPARISONS: usize = 2;
 /// Maximum number of commits, from the newest, whose authors are credited in a squash commit.
 const MAX_CREDITED_COMMITS: usize = 200;
+
+/// How much a pull request changes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ChangeSize {
+    pub files: usize,
+    pub added_lines: usize,
+    pub removed_lines: usize,
+}
+
+/// Sizes by the commits that were compared.
+type Sizes = Arc<Mutex<HashMap<(CommitId, CommitId), ChangeSize>>>;
+
+/// Maximum number of sizes that are kept.
+const MAX_SIZES: usize = 10_000;
+/// How long a list waits for sizes that are not kept yet.
+const TIME_FOR_SIZES: Duration = Duration::from_millis(20);
+/// Bytes of content that are compared for one size.
+const MAX_SIZED_BYTES: usize = 1 << 20;
 
 /// The result of updating a branch from its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +111,8 @@ impl Pulls {
         repositories: Repositories,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { records, projects, repositories, clock, comparison_permits: Arc::new(Semaphore::new(MAX_COMPARISONS)) }
+        let comparison_permits = Arc::new(Semaphore::new(MAX_COMPARISONS));
+        Self { records, projects, repositories, clock, comparison_permits, sizes: Sizes::default() }
     }
 
     /// A project, `None` when there is none of that id.
@@ -135,6 +160,51 @@ impl Pulls {
     ) -> Result<PullChanges, GitError> {
         let record = record.clone();
         self.compare(project, move |mirror| span(mirror, &record), view).await
+    }
+
+    /// How much each of these pull requests of a project changes, as of the last fetch. `None` where a branch is gone, and
+    /// where counting takes longer than [`TIME_FOR_SIZES`]: it goes on, for whoever asks next.
+    pub async fn sizes(&self, project: &Project, records: Vec<PullRecord>) -> Vec<Option<ChangeSize>> {
+        let (sizes, count) = (Arc::clone(&self.sizes), records.len());
+        let found = spawn_blocking({
+            let (repositories, project) = (self.repositories.clone(), project.clone());
+            move || {
+                let mirror = repositories.fetched(&project)?;
+                let compared = records.iter().map(|record| compared(&mirror, record)).collect::<Vec<_>>();
+                Some((mirror, records, compared))
+            }
+        });
+        // A task that panicked has found nothing.
+        let Ok(Some((mirror, records, compared))) = found.await else { return vec![None; count] };
+        let known = |sizes: &Sizes| -> Vec<Option<ChangeSize>> {
+            let sizes = sizes.lock();
+            compared.iter().map(|commits| sizes.get(commits.as_ref()?).copied()).collect()
+        };
+        let sized = known(&sizes);
+        let unknown = records.into_iter().zip(&compared).zip(&sized).filter(|(_, size)| size.is_none());
+        let missing: Vec<_> = unknown.filter_map(|((record, commits), _)| Some((record, (*commits)?))).collect();
+        if missing.is_empty() {
+            return sized;
+        }
+        let Ok(permit) = Arc::clone(&self.comparison_permits).try_acquire_owned() else { return sized };
+        let task = spawn_blocking({
+            let sizes = Arc::clone(&sizes);
+            move || {
+                let _permit = permit;
+                for (record, commits) in missing {
+                    if let Some(size) = size(&mirror, &record) {
+                        let mut sizes = sizes.lock();
+                        if sizes.len() >= MAX_SIZES {
+                            sizes.clear();
+                        }
+                        sizes.insert(commits, size);
+                    }
+                }
+            }
+        });
+        // On a timeout the task goes on.
+        let _ = tokio::time::timeout(TIME_FOR_SIZES, task).await;
+        known(&sizes)
     }
 
     /// As [`changes`](Self::changes), for a branch and its base on any forge; empty when one of them is gone.
@@ -238,6 +308,11 @@ impl Pulls {
         Ok(if matches!(merged, Merged::Nothing(_)) { Updated::UpToDate } else { Updated::Merged })
     }
 
+    /// The job that opened the pull request, as its description says.
+    pub fn job_of(record: &PullRecord) -> Option<JobId> {
+        wording::job_of(&record.body)
+    }
+
     /// The mirror, and the merge base and tip of an open pull request.
     async fn branches(
         &self,
@@ -309,6 +384,26 @@ impl Pulls {
     }
 }
 
+/// The commits that a size is of: those of an ended pull request, and else the tips of its branches.
+fn compared(mirror: &Mirror, record: &PullRecord) -> Option<(CommitId, CommitId)> {
+    match &record.ended {
+        Some(ended) => Some((ended.from.parse().ok()?, ended.to.parse().ok()?)),
+        None => Some((mirror.find_branch(&record.base).ok()??, mirror.find_branch(&record.head).ok()??)),
+    }
+}
+
+fn size(mirror: &Mirror, record: &PullRecord) -> Option<ChangeSize> {
+    let (from, to) = span(mirror, record).ok()??;
+    let view = DiffView { compared_bytes: MAX_SIZED_BYTES, lines: 0, bytes: 0, ..DiffView::default() };
+    let diff = mirror.diff(from, to, &view).ok()?;
+    let mut size = ChangeSize { files: diff.files_in_all, ..ChangeSize::default() };
+    for file in &diff.files {
+        size.added_lines += file.additions;
+        size.removed_lines += file.deletions;
+    }
+    Some(size)
+}
+
 /// Co-author trailers for the authors of these commits, without that of `except`.
 fn credits(commits: &[CommitSummary], except: &Signature) -> Vec<String> {
     let mut credited: Vec<Signature> = Vec::new();
@@ -322,7 +417,7 @@ fn credits(commits: &[CommitSummary], except: &Signature) -> Vec<String> {
 }
 
 /// Navigation files are merged by their entries.
-fn merged_file(path: &str, sides: [&[u8]; 3]) -> FileMerge {
+pub(crate) fn merged_file(path: &str, sides: [&[u8]; 3]) -> FileMerge {
     match merge_navigation(path, sides) {
         NavigationMerge::NotUnderstood => FileMerge::ByLines,
         NavigationMerge::Merged(bytes) => FileMerge::Merged(bytes),

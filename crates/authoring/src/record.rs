@@ -118,6 +118,19 @@ pub struct TurnStart {
     /// The author of its commit.
     #[serde(default, skip_serializing_if = "Signing::is_default")]
     pub signing: Signing,
+    /// How the target branch was merged into the job's branch, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub update: Option<BranchUpdate>,
+}
+
+/// The merge of the target branch into the job's branch, with which a turn begins.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct BranchUpdate {
+    /// Whether there was anything to merge. If so, the turn's base is the merge commit, which is pushed with the turn's own.
+    pub is_merge: bool,
+    /// The files in which both branches changed the same, by their paths in the repository: they are as on the target branch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<String>,
 }
 
 /// The state of a job's branch since the job's last push.

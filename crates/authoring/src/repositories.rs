@@ -114,9 +114,14 @@ impl Repositories {
         Docs::at_tip(&mirror, project)
     }
 
+    /// The mirror as of the last fetch of any process; `None` without one.
+    pub(crate) fn fetched(&self, project: &Project) -> Option<Mirror> {
+        self.transport.fetched(&Remote::new(project.repository.clone()))
+    }
+
     /// The docs as of the last fetch of any process; `None` without one, or when they cannot be read.
     pub fn fetched_docs(&self, project: &Project) -> Option<Docs> {
-        let mirror = self.transport.fetched(&Remote::new(project.repository.clone()))?;
+        let mirror = self.fetched(project)?;
         Docs::at_tip(&mirror, project).ok()
     }
 

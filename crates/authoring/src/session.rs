@@ -151,6 +151,9 @@ impl Session<'_> {
             entries.filter(|entry| matches!(entry.body, EntryBody::Instruction(_))).for_each(|e| self.progress.read(e));
             append_instructions(self.handle, &mut self.progress);
         }
+        if self.progress.updates_branch && turn.start.update.is_none() {
+            return self.restart("the branch is to be updated first");
+        }
         let Some(settings) = self.settings(turn).await? else { return Ok(()) };
         let step = agent::next(&self.progress.transcript, &settings);
         self.settings = Some(settings);

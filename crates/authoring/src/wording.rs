@@ -74,7 +74,15 @@ pub(crate) fn pull_request_body(parts: &[&TurnSummary], job: JobId) -> String {
     }
     texts.reverse();
     let checked = parts.last().map(|part| checks_text(part)).unwrap_or_default();
-    format!("{}{checked}Made by Docent, job {job}.\n", texts.concat())
+    format!("{}{checked}{MADE_BY}{job}.\n", texts.concat())
+}
+
+/// The beginning of the last line of a description.
+const MADE_BY: &str = "Made by Docent, job ";
+
+/// The job that a pull request's description names as its author.
+pub(crate) fn job_of(body: &str) -> Option<JobId> {
+    JobId::parse(body.trim_end().lines().last()?.strip_prefix(MADE_BY)?.strip_suffix('.')?)
 }
 
 fn part_text(part: &TurnSummary) -> String {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use docent_access::{Access, Keys, Projects};
 use docent_assistant::{Assistant, SearchLog};
 use docent_authoring::Pulls;
-use docent_jobs::{JobSearch, Jobs, ModelNames};
+use docent_jobs::{JobSearch, JobWork, Jobs, ModelNames};
 use docent_operators::{AuditEntry, OperatorRole, Operators, SignedIn};
 use docent_search::Snapshot;
 use docent_types::{Clock, Domain, JobStatus, Project, ProjectId, Refusal, RefusalKind, Timestamp, error_chain};
@@ -23,13 +23,13 @@ use crate::cost::Prices;
 use crate::flash::{self, Flash};
 use crate::form::Form;
 use crate::guard::{Cookie, Cookies, TOKEN, stale};
-use crate::layout::{self, Frame, Page, Section, View};
+use crate::layout::{self, ActiveJobs, Frame, Page, Section, View};
 use crate::operations::Operations;
 use crate::pages;
 use crate::parts::notice;
 use crate::pull_api;
 use crate::route::{Needs, PagePath, PageRoute};
-use crate::text::in_url;
+use crate::text::{Sentence, in_url};
 use crate::turns::TurnSums;
 
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
@@ -37,6 +37,9 @@ const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-
 /// Maximum number of large pages that are rendered at a time. They take megabytes or seconds: changes of a repository,
 /// filtered journals.
 const MAX_LARGE_PAGES: usize = 8;
+
+/// Active jobs of which it is looked up whether they run or wait, the newest; the older ones have had their turn.
+const MAX_EXAMINED: usize = 50;
 
 /// Interval at which the session behind a stream is checked.
 const SESSION_CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -79,8 +82,8 @@ pub struct Dashboard {
     pub(crate) cookies: Cookies,
     pub(crate) large_pages: Arc<Semaphore>,
     pub(crate) turns: TurnSums,
-    /// The number of active jobs, and the number of changes at which they were counted.
-    active_jobs: Arc<Mutex<Option<(u64, u64)>>>,
+    /// The active jobs, and the number of changes at which they were counted.
+    active_jobs: Arc<Mutex<Option<(u64, ActiveJobs)>>>,
 }
 
 /// An authorized request of a signed-in operator.
@@ -224,7 +227,7 @@ impl Dashboard {
         let here = request.path();
         let sign_in = format!("/dashboard/-/sign-in?to={}", in_url(here));
         let body = html! {
-            (notice("bad", &html! { p { (sentence) } }))
+            (notice("bad", &html! { p { (Sentence(&sentence)) } }))
             @if signed_in.is_none() && status == StatusCode::UNAUTHORIZED { p { a.button href=(sign_in) { "Sign in" } } }
             @else { p { a.button.secondary href="/dashboard" { "To the dashboard" } } }
         };
@@ -246,23 +249,28 @@ impl Dashboard {
     /// What the bar of a page shows. A page is shown without it rather than not at all.
     async fn frame(&self, request: &Request) -> Frame {
         let projects = self.parts.projects.projects().await.unwrap_or_default();
-        let active_jobs = self.active_jobs(&projects).await.unwrap_or(0);
+        let active_jobs = self.active_jobs(&projects).await.unwrap_or_default();
         let is_search = request.path() == "/dashboard/-/search";
         let sought = request.query("q").filter(|_| is_search).map(|text| text.into_owned()).unwrap_or_default();
         Frame { projects, active_jobs, sought }
     }
 
-    /// The number of jobs that run or wait; counted again when a job was written since.
-    async fn active_jobs(&self, projects: &[Project]) -> Option<u64> {
+    /// How many jobs run and wait; counted again when a job was written since.
+    async fn active_jobs(&self, projects: &[Project]) -> Option<ActiveJobs> {
         let changes = self.parts.jobs.changes();
         let counted = *self.active_jobs.lock();
         if let Some((_, count)) = counted.filter(|(at, _)| changes == Some(*at)) {
             return Some(count);
         }
-        let projects = projects.iter().map(|project| project.id.clone()).collect();
-        let found = self.parts.jobs.search(JobSearch { projects, limit: 1, ..JobSearch::default() }).await.ok()?;
-        let active = JobStatus::ALL.iter().zip(found.counts).find(|(status, _)| **status == JobStatus::Active);
-        let count = active.map_or(0, |(_, count)| count);
+        let (status, projects) = (JobStatus::Active, projects.iter().map(|project| project.id.clone()).collect());
+        let search = JobSearch { projects, status: Some(status), limit: MAX_EXAMINED, ..JobSearch::default() };
+        let found = self.parts.jobs.search(search).await.ok()?;
+        let all = JobStatus::ALL.iter().zip(found.counts).find(|(known, _)| **known == status);
+        let mut count = ActiveJobs { all: all.map_or(0, |(_, count)| count), waiting: 0 };
+        for found in &found.jobs {
+            let work = self.parts.jobs.work(&found.job.project, found.job.id).await.ok()?;
+            count.waiting += u64::from(matches!(work, JobWork::Waits { .. }));
+        }
         *self.active_jobs.lock() = changes.map(|at| (at, count));
         Some(count)
     }

@@ -25,7 +25,7 @@ icons! {
     Account = "circle-user", Add = "plus", Again = "rotate-cw", Analytics = "chart-column", Archive = "archive",
     Audit = "scroll-text", Branch = "git-branch", Chat = "message-circle", Choose = "chevrons-up-down", Closed = "circle-minus",
     Conversations = "messages-square", Done = "circle-check",
-    Download = "download", Draft = "git-pull-request-draft", Failed = "circle-x", File = "file-text",
+    Download = "download", Draft = "git-pull-request-draft", Failed = "circle-x", File = "file-text", Filter = "list-filter",
     Gap = "circle-question-mark", Home = "house", Info = "info", Jobs = "list-checks", Keys = "key-round", Leave = "log-out",
     Menu = "menu", Merged = "git-merge", More = "chevron-right", Operators = "users", Outside = "external-link",
     Overview = "layout-dashboard", Pending = "circle", Person = "user", Playground = "flask-conical",

@@ -68,10 +68,18 @@ const SERVER_SET_UP: [Entry; 4] = [
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Frame {
     pub(crate) projects: Vec<Project>,
-    /// Jobs that run or wait, of all projects.
-    pub(crate) active_jobs: u64,
+    /// Of all projects.
+    pub(crate) active_jobs: ActiveJobs,
     /// What is in the field of the search.
     pub(crate) sought: String,
+}
+
+/// How many jobs are active.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct ActiveJobs {
+    pub(crate) all: u64,
+    /// Those of them that wait: for a place, for a model, or for another attempt.
+    pub(crate) waiting: u64,
 }
 
 /// What a page says about itself.
@@ -212,12 +220,14 @@ impl Page<'_> {
     }
 }
 
-/// How many jobs run. A live page puts it in the place of what the bar has.
-pub(crate) fn now(Frame { active_jobs, .. }: &Frame) -> Markup {
+/// How many jobs run and wait. A live page puts it in the place of what the bar has.
+pub(crate) fn now(Frame { active_jobs: ActiveJobs { all, waiting }, .. }: &Frame) -> Markup {
+    let running = all.saturating_sub(*waiting);
     html! {
-        a.now.busy[*active_jobs > 0] #now data-part href="/dashboard/-/jobs?status=active" {
-            @if *active_jobs == 0 { (Icon::Done) "Nothing runs" }
-            @else { (Icon::Running) (grouped(*active_jobs)) span.unit { @if *active_jobs == 1 { "job runs" } @else { "jobs run" } } }
+        a.now.busy[*all > 0].waits[running == 0 && *waiting > 0] #now data-part href="/dashboard/-/jobs?status=active" {
+            @if *all == 0 { (Icon::Done) "Nothing runs" }
+            @if running > 0 { (Icon::Running) (grouped(running)) span.unit { @if running == 1 { "job runs" } @else { "jobs run" } } }
+            @if *waiting > 0 { (Icon::Waiting) (grouped(*waiting)) span.unit { @if running > 0 { @if *waiting == 1 { "waits" } @else { "wait" } } @else if *waiting == 1 { "job waits" } @else { "jobs wait" } } }
         }
     }
 }

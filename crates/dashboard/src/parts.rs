@@ -78,6 +78,11 @@ pub(crate) fn table(label: &str, columns: &[Column<'_>], rows: impl IntoIterator
     }
 }
 
+/// The form of a list's filter, which is folded on a narrow screen unless it filters.
+pub(crate) fn filters(is_open: bool, form: &Markup) -> Markup {
+    html! { details.filters open[is_open] { summary { (Icon::Filter) "Filter" } (form) } }
+}
+
 /// Links that filter a list by state, with the number of rows in each state; `query` returns the query string of a
 /// state. A state is its name in the address, the word that people read, and a number.
 pub(crate) fn state_links<'s>(
@@ -157,7 +162,7 @@ pub(crate) fn field(
         div {
             label for=(name) { (label) }
             @if !hint.is_empty() { small.hint id=(format_args!("{name}-hint")) { (hint) } }
-            @if let Some(problem) = problem { p.problem role="alert" id=(format_args!("{name}-problem")) { (crate::text::Untrusted(&problem.sentence)) } }
+            @if let Some(problem) = problem { p.problem role="alert" id=(format_args!("{name}-problem")) { (crate::text::Sentence(&problem.sentence)) } }
             (control(&tie))
         }
     }
@@ -167,7 +172,7 @@ pub(crate) fn field(
 pub(crate) fn form_problem(problem: Option<&FormProblem>) -> Markup {
     html! {
         @if let Some(problem) = problem.filter(|problem| problem.field.is_none()) {
-            (notice("bad", &html! { p { (crate::text::Untrusted(&problem.sentence)) } }))
+            (notice("bad", &html! { p { (crate::text::Sentence(&problem.sentence)) } }))
         }
     }
 }

@@ -17,6 +17,23 @@ impl Render for Untrusted<'_> {
     }
 }
 
+/// A sentence of the server, in which code stands between backticks. What it quotes may be untrusted.
+pub(crate) struct Sentence<'t>(pub(crate) &'t str);
+
+impl Render for Sentence<'_> {
+    fn render_to(&self, buffer: &mut String) {
+        let parts: Vec<&str> = self.0.split('`').collect();
+        // With a backtick that has no other, nothing is code.
+        let has_code = parts.len() % 2 == 1;
+        html! {
+            @if has_code {
+                @for (at, part) in parts.iter().enumerate() { @if at % 2 == 1 { code { (Untrusted(part)) } } @else { bdi { (printable(part)) } } }
+            } @else { (Untrusted(self.0)) }
+        }
+        .render_to(buffer);
+    }
+}
+
 /// Percent-encodes text for a part of a URL.
 pub(crate) fn in_url(text: &str) -> PercentEncode<'_> {
     /// All but the unreserved characters of a URL.
@@ -30,6 +47,19 @@ pub(crate) fn shortened(text: &str, max_chars: usize) -> Cow<'_, str> {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
     }
+}
+
+/// The name of a branch, with an ellipsis in its middle if it is long; the whole of it as a tooltip.
+pub(crate) fn long_name(name: &str) -> Markup {
+    const HEAD: usize = 22;
+    const TAIL: usize = 12;
+    let chars = name.chars().count();
+    if chars <= HEAD + TAIL + 1 {
+        return html! { code { (Untrusted(name)) } };
+    }
+    let head: String = name.chars().take(HEAD).collect();
+    let tail: String = name.chars().skip(chars - TAIL).collect();
+    html! { code title=(printable(name)) { (Untrusted(&format!("{head}…{tail}"))) } }
 }
 
 /// A time as people say it: `3 minutes ago`, `in 2 hours`, and after a month the day; with the exact time for machines and as
@@ -145,8 +175,19 @@ mod tests {
         );
         assert_eq!([counted(1, "query"), counted(1_234_567, "query")], ["1 query", "1,234,567 queries"]);
         assert_eq!(shortened("añb", 2), "añ…");
+        assert_eq!(long_name("main").into_string(), "<code><bdi>main</bdi></code>");
+        let long = long_name("docent/0193b2c4-0000-7000-8000-000000000001").into_string();
+        assert!(long.contains("title=\"docent/0193b2c4-0000-7000-8000-000000000001\""), "{long}");
+        assert!(long.contains("<bdi>docent/0193b2c4-0000-7…000000000001</bdi>"), "{long}");
         let at = Timestamp::parse("2026-01-09T09:30:05Z").expect("a time");
         assert_eq!((day(at).as_str(), clock_time(at).as_str()), ("9 January 2026", "09:30:05"));
+    }
+
+    #[test]
+    fn code_in_a_sentence_is_code_and_its_text_is_text() {
+        let shown = |text: &str| html! { (Sentence(text)) }.into_string();
+        assert_eq!(shown("`GET` is <none>."), "<bdi></bdi><code><bdi>GET</bdi></code><bdi> is &lt;none&gt;.</bdi>");
+        assert_eq!(shown("a ` b"), "<bdi>a ` b</bdi>");
     }
 
     #[test]

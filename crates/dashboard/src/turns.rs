@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_turn_is_summed_up_from_its_instruction_to_its_end() {
-        let instruction = || EntryBody::Instruction(Instruction { messages: vec![Message::text(Role::User, "Do it")] });
+        let instruction = || EntryBody::Instruction(Instruction::new(vec![Message::text(Role::User, "Do it")]));
         let went = |to| EntryBody::Transition { to, halt: None, message: None };
         let did = |kind: &str, data| EntryBody::Work { kind: kind.to_owned(), data };
         let usage = json!({ "input_tokens": 100, "output_tokens": 7, "cached_input_tokens": 0 });

@@ -97,7 +97,7 @@ async fn hooks(store: &Arc<MemoryStore>, hooks: Vec<Hook>) -> Hooks {
 
 /// Creates and archives a job; returns its id.
 async fn ended(store: &MemoryStore, n: u128) -> String {
-    let instruction = Instruction { messages: vec![Message::text(Role::User, "Fix broken links")] };
+    let instruction = Instruction::new(vec![Message::text(Role::User, "Fix broken links")]);
     let (row, entries) = state::create(sample_job(n), instruction);
     let (id, now) = (row.id(), SystemClock.now());
     let guards = WriteGuards { now, quota: None, key: None };

@@ -199,7 +199,7 @@ fn keyed(key: &str, request: u8) -> WriteGuards {
 }
 
 fn say(text: &str) -> Instruction {
-    Instruction { messages: vec![Message::text(Role::User, text)] }
+    Instruction::new(vec![Message::text(Role::User, text)])
 }
 
 fn work(n: usize) -> EntryBody {

@@ -38,4 +38,13 @@ pub enum EntryBody {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Instruction {
     pub messages: Vec<Message>,
+    /// Whether the branch that changes go to is merged into the job's branch before the work.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub updates_branch: bool,
+}
+
+impl Instruction {
+    pub const fn new(messages: Vec<Message>) -> Self {
+        Self { messages, updates_branch: false }
+    }
 }

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::crash;
 use crate::entry::{Entry, Instruction};
 use crate::request::Fingerprint;
-use crate::row::{Row, own_branch};
+use crate::row::{JobWork, Row, own_branch};
 use crate::search::{FoundJobs, JobSearch};
 use crate::state;
 use crate::store::{IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, WriteGuards, WriteOutcome};
@@ -121,7 +121,7 @@ impl Jobs {
             archived_at: None,
         };
         let guards = Self::guards(now, "agent-jobs", &new.project.id, self.limits.creates_per_hour, key);
-        let (row, entries) = state::create(job, Instruction { messages: new.messages });
+        let (row, entries) = state::create(job, Instruction::new(new.messages));
         let written = self.store.create(row, entries, guards).await.map_err(|error| Self::explain(error, "job"))?;
         crash::point("submitted");
         if !written.repeat {
@@ -139,13 +139,32 @@ impl Jobs {
         messages: Vec<Message>,
         key: Option<Fingerprint>,
     ) -> Result<WriteOutcome, CallError> {
+        self.instruct(project, id, Instruction::new(messages), key).await
+    }
+
+    /// As [`follow_up`](Self::follow_up); the branch that changes go to is merged into the job's branch before the work.
+    pub async fn update_branch(
+        &self,
+        project: &ProjectId,
+        id: JobId,
+        messages: Vec<Message>,
+    ) -> Result<WriteOutcome, CallError> {
+        self.instruct(project, id, Instruction { messages, updates_branch: true }, None).await
+    }
+
+    async fn instruct(
+        &self,
+        project: &ProjectId,
+        id: JobId,
+        instruction: Instruction,
+        key: Option<Fingerprint>,
+    ) -> Result<WriteOutcome, CallError> {
         self.job(project, id).await?;
         let now = self.clock.now();
         let mut guards = Self::guards(now, "agent-messages", project, self.limits.messages_per_hour, key);
         if let Some(key) = &mut guards.key {
             key.scope = format!("agent-messages:{id}");
         }
-        let instruction = Instruction { messages };
         let decide = Arc::new(move |row: &_| state::follow_up(row, instruction.clone(), now));
         let written = self.store.change(id, guards, decide).await.map_err(|error| Self::explain(error, "message"))?;
         self.signals.watchers.notify_written(id);
@@ -269,6 +288,11 @@ impl Jobs {
     ) -> Result<Vec<Entry>, CallError> {
         self.job(project, id).await?;
         Ok(self.store.entries(id, after, limit).await?)
+    }
+
+    /// Whether a project's active job is worked on, or what it waits for.
+    pub async fn work(&self, project: &ProjectId, id: JobId) -> Result<JobWork, CallError> {
+        Ok(self.row(project, id).await?.work(self.clock.now()))
     }
 
     /// The sequence number of the newest entry of a project's job. Entries are numbered from 1, without gaps.

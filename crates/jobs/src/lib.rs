@@ -37,7 +37,7 @@ pub use entry::{Entry, EntryBody, Instruction};
 pub use jobs::{JobLimits, Jobs, LONGEST_WAIT, NewJob, Retention};
 pub use outbox::{DeliveryAttempt, HookState, Outbox, OutboxEvent, QueuedEvent};
 pub use request::{Fingerprint, LARGEST_REQUEST, ModelNames, instruction, requested_branch};
-pub use row::{Attempt, Lease, NAME_IN_THE_WAY, Row, named_after, own_branch_beside};
+pub use row::{Attempt, JobWork, Lease, NAME_IN_THE_WAY, Row, named_after, own_branch_beside};
 pub use search::{FoundJob, FoundJobs, JobSearch};
 pub use state::{JobProgress, Outcome};
 pub use store::{

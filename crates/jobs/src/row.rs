@@ -92,7 +92,25 @@ mod shared {
     }
 }
 
+/// Whether an active job is worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobWork {
+    Runs,
+    /// No worker has it: until this moment, after a failed attempt; or until there is a place.
+    Waits {
+        until: Option<Timestamp>,
+    },
+}
+
 impl Row {
+    /// Whether the job, if it is active, is worked on at this moment.
+    pub fn work(&self, now: Timestamp) -> JobWork {
+        match &self.lease {
+            Some(lease) if lease.until > now => JobWork::Runs,
+            _ => JobWork::Waits { until: Some(self.attempt.not_before).filter(|until| *until > now) },
+        }
+    }
+
     pub fn id(&self) -> JobId {
         self.job.id
     }

@@ -291,7 +291,7 @@ mod tests {
     use docent_types::{Message, Role};
 
     fn say(text: &str) -> Instruction {
-        Instruction { messages: vec![Message::text(Role::User, text)] }
+        Instruction::new(vec![Message::text(Role::User, text)])
     }
 
     fn at(millis: i64) -> Timestamp {

@@ -48,8 +48,7 @@ async fn create(
     while begun.elapsed() < SPAN {
         let now = SystemClock.now();
         let id = JobId::new(RandomIds.ordered(now));
-        let instruction =
-            Instruction { messages: vec![Message::text(Role::User, "Replace \"colour\" with \"color\"")] };
+        let instruction = Instruction::new(vec![Message::text(Role::User, "Replace \"colour\" with \"color\"")]);
         let (row, entries) = state::create(AgentJob { id, ..sample_job(caller) }, instruction);
         let bucket = format!("agent-jobs:p{}", caller % 100);
         let quota = Quota { bucket, limit: 1_000_000, window: Duration::from_secs(3600) };

@@ -99,7 +99,7 @@ async fn create(store: &SqliteStore, n: u32) -> Result<JobId, docent_jobs::Write
     let mut job = AgentJob { id, created_at: now, ..sample_job(n.into()) };
     job.source.branch = format!("docent/{id}");
     job.project = ProjectId::parse(&format!("project-{}", n % 50)).expect("a name");
-    let instruction = Instruction { messages: vec![Message::text(Role::User, "Replace \"colour\" with \"color\"")] };
+    let instruction = Instruction::new(vec![Message::text(Role::User, "Replace \"colour\" with \"color\"")]);
     let (row, entries) = state::create(job, instruction);
     store.create(row, entries, WriteGuards { now, quota: None, key: None }).await?;
     Ok(id)

@@ -70,7 +70,7 @@ async fn job(store: &SqliteStore, job: AgentJob, n: u32) -> Result<(), docent_jo
     let (id, now) = (job.id, job.created_at);
     let guards = || WriteGuards { now, quota: None, key: None };
     let text = format!("Replace \"widget {n}\" with \"gadget {n}\" on the pages about topic {}", n % 100);
-    let (row, entries) = state::create(job, Instruction { messages: vec![Message::text(Role::User, text)] });
+    let (row, entries) = state::create(job, Instruction::new(vec![Message::text(Role::User, text)]));
     store.create(row, entries, guards()).await?;
     let until = now.plus(std::time::Duration::from_secs(60));
     store.change(id, guards(), Arc::new(move |row: &Row| state::lease(row, "seed", until))).await?;

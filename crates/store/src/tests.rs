@@ -71,7 +71,7 @@ fn limited_gate() -> WriteGuards {
 }
 
 async fn create(store: &SqliteStore, job: AgentJob, guards: WriteGuards) -> Result<WriteOutcome, WriteError> {
-    let instruction = Instruction { messages: vec![Message::text(Role::User, "Fix broken links")] };
+    let instruction = Instruction::new(vec![Message::text(Role::User, "Fix broken links")]);
     let (row, entries) = state::create(job, instruction);
     store.create(row, entries, guards).await
 }
@@ -325,7 +325,7 @@ async fn uses_that_are_counted_together_are_counted_as_one_after_another() {
         Ok(written) => format!("{:?}", written.quota_status),
         Err(error) => format!("{error:?}"),
     };
-    let row = |n| state::create(sample_job(n), Instruction { messages: Vec::new() });
+    let row = |n| state::create(sample_job(n), Instruction::new(Vec::new()));
     let mut refused = 0;
     for ((n, at), attempt) in (1..).zip(moments).zip(tries) {
         let (row, entries) = row(n);

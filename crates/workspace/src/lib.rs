@@ -69,7 +69,7 @@ pub use diff::{Diff, DiffView, FileDiff, FileStatus};
 pub use error::{ErrorDetail, GitError, MergeError, PathRefused, PushError, TriedCredentials};
 pub use id::{BlobId, CommitId, IdError};
 pub use listings::Listing;
-pub use merge::{FileMerge, MergeFile, Merged};
+pub use merge::{FileMerge, MergeFile, Merged, Update};
 pub use mirror::{CommitMeta, Mirror};
 pub use mirror_state::Limits;
 pub use mirrors::Mirrors;

@@ -36,8 +36,30 @@ pub enum FileMerge {
 /// Merges files by their structure, given the path and the contents of base, target and source.
 pub type MergeFile<'a> = dyn Fn(&str, [&[u8]; 3]) -> FileMerge + 'a;
 
-/// A tree, and the objects that are new in it.
-type MergedTree = (ObjectId, Vec<NewObject>);
+/// A merge that was made in spite of conflicts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Update {
+    /// The merge commit. No branch points at it.
+    pub commit: CommitId,
+    /// The files with conflicts, in order of their paths: they are as in the base branch.
+    pub conflicts: Vec<String>,
+}
+
+/// A tree with the changes of both sides, the objects that are new in it, and the conflicts: their files are as on our side.
+struct MergedTree {
+    tree: ObjectId,
+    new_objects: Vec<NewObject>,
+    conflicts: Vec<FileConflict>,
+}
+
+impl MergedTree {
+    fn without_conflict(self) -> Result<(ObjectId, Vec<NewObject>), MergeError> {
+        if self.conflicts.is_empty() {
+            return Ok((self.tree, self.new_objects));
+        }
+        Err(MergeError::Conflict { paths: self.conflicts.into_iter().map(|file| file.path).collect() })
+    }
+}
 
 impl Merged {
     /// The new tip of the target.
@@ -94,7 +116,7 @@ impl Mirror {
     ) -> Result<Merged, MergeError> {
         let ours = self.branch(target)?;
         let base = self.merge_base(ours, source)?.ok_or(MergeError::Unrelated)?;
-        let (tree, new_objects) = self.merged([base, ours, source], files)?.map_err(MergeError::conflict)?;
+        let (tree, new_objects) = self.merged([base, ours, source], files)?.without_conflict()?;
         if tree == odb::commit_tree(&self.repo(), ours)? {
             return Ok(Merged::Nothing(ours));
         }
@@ -115,7 +137,29 @@ impl Mirror {
         files: &MergeFile<'_>,
     ) -> Result<Vec<FileConflict>, MergeError> {
         let base = self.merge_base(target, source)?.ok_or(MergeError::Unrelated)?;
-        Ok(self.merged([base, target, source], files)?.err().unwrap_or_default())
+        Ok(self.merged([base, target, source], files)?.conflicts)
+    }
+
+    /// Merges `base` into `branch`, whatever conflicts: a file with a conflict is taken from `base`. Nothing is pushed.
+    /// `meta` is for the merge commit; its parents are set here. `None` when one of the two has all commits of the other.
+    ///
+    /// # Errors
+    /// [`MergeError::Unrelated`], [`MergeError::Git`].
+    pub fn update(
+        &self,
+        branch: CommitId,
+        base: CommitId,
+        meta: &CommitMeta,
+        files: &MergeFile<'_>,
+    ) -> Result<Option<Update>, MergeError> {
+        let common = self.merge_base(branch, base)?.ok_or(MergeError::Unrelated)?;
+        if common == base || common == branch {
+            return Ok(None);
+        }
+        let MergedTree { tree, new_objects, conflicts } = self.merged([common, base, branch], files)?;
+        let meta = CommitMeta { parents: vec![branch, base], ..meta.clone() };
+        let commit = self.write_commit(tree, &meta, new_objects)?;
+        Ok(Some(Update { commit, conflicts: conflicts.into_iter().map(|file| file.path).collect() }))
     }
 
     fn merge_commit(
@@ -124,36 +168,22 @@ impl Mirror {
         meta: &CommitMeta,
         files: &MergeFile<'_>,
     ) -> Result<CommitId, MergeError> {
-        let (tree, new_objects) = self.merged(commits, files)?.map_err(MergeError::conflict)?;
+        let (tree, new_objects) = self.merged(commits, files)?.without_conflict()?;
         let meta = CommitMeta { parents: commits[1..].to_vec(), ..meta.clone() };
         Ok(self.write_commit(tree, &meta, new_objects)?)
     }
 
-    /// The tree with the changes of both sides and the objects that are new in it, or the conflicts.
-    fn merged(
-        &self,
-        commits: [CommitId; 3],
-        files: &MergeFile<'_>,
-    ) -> Result<Result<MergedTree, Vec<FileConflict>>, GitError> {
-        let mut new_objects = Vec::new();
-        let tree = self.record_damage(merged_tree(&self.repo(), commits, files, &mut new_objects))?;
-        Ok(tree.map(|tree| (tree, new_objects)))
+    fn merged(&self, commits: [CommitId; 3], files: &MergeFile<'_>) -> Result<MergedTree, GitError> {
+        self.record_damage(merged_tree(&self.repo(), commits, files))
     }
 }
 
-impl MergeError {
-    fn conflict(files: Vec<FileConflict>) -> Self {
-        Self::Conflict { paths: files.into_iter().map(|file| file.path).collect() }
-    }
-}
-
-/// The tree with the changes of both sides, or the conflicts.
 fn merged_tree(
     repo: &gix::Repository,
     [base, ours, theirs]: [CommitId; 3],
     files: &MergeFile<'_>,
-    new_objects: &mut Vec<NewObject>,
-) -> Result<Result<ObjectId, Vec<FileConflict>>, GitError> {
+) -> Result<MergedTree, GitError> {
+    let mut new_objects = Vec::new();
     let tree_of = |commit| odb::commit_tree(repo, commit);
     let (base, ours, theirs) = (tree_of(base)?, tree_of(ours)?, tree_of(theirs)?);
     let our_changes = tree::differences(repo, Some(base), Some(ours))?;
@@ -166,18 +196,16 @@ fn merged_tree(
             None if is_file_folder_conflict(&our_changes, &their) => Err(ConflictKind::FileAndFolder),
             None => Ok(their.new),
             Some(our) if our.new == their.new => continue,
-            Some(our) => merged_file(repo, our, &their, files, new_objects)?.map(Some),
+            Some(our) => merged_file(repo, our, &their, files, &mut new_objects)?.map(Some),
         };
         match leaf {
             Ok(leaf) => taken.push((their.path, leaf)),
             Err(kind) => conflicts.push(FileConflict { path: their.path.to_str_lossy().into_owned(), kind }),
         }
     }
-    if !conflicts.is_empty() {
-        return Ok(Err(conflicts));
-    }
     let changes = taken.iter().map(|(path, leaf)| (path.as_slice(), *leaf));
-    tree::apply(repo, ours, changes, new_objects).map(Ok)
+    let tree = tree::apply(repo, ours, changes, &mut new_objects)?;
+    Ok(MergedTree { tree, new_objects, conflicts })
 }
 
 /// Whether one side made a file where the other made a folder.

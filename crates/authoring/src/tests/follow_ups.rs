@@ -133,6 +133,59 @@ async fn an_instruction_that_comes_while_it_works_is_carried_out_too() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_follow_up_that_updates_the_branch_solves_its_conflicts_there() {
+    let model = Scripted::new();
+    let edit = |path: &str, old: &str| json!({ "path": path, "old": old, "new": "Gadget" });
+    let (name, done) = finish("Rename", "Renamed.");
+    model.calls("edit", edit("setup.md", "Widget")).calls("edit", edit("index.md", "Widget")).calls(name, done.clone());
+    model.calls("edit", edit("setup.md", "Sprocket")).calls(name, done);
+    let world = World::with(Arc::new(model.clone()));
+    let job = world.asks("Rename it").await;
+    let first = world.works_on(&job).await;
+    let text = |text: String| text.replace("Widget", "Sprocket");
+    let (setup, other) = (text(world.text("main", "docs/setup.md").await), world.text("main", "docs/other.md").await);
+    let colleague = world.colleague().await;
+    colleague.pushes("main", "docs/setup.md", &setup);
+    world.colleague().await.pushes("main", "docs/other.md", &format!("{other}More.\n"));
+    let pull = world.pull_requests().await.remove(0);
+    assert_eq!(Pulls::job_of(&pull), Some(job.id));
+    let conflicts = world.pulls().conflicts(&world.project(), &pull).await.expect("compared");
+    assert_eq!(conflicts.len(), 1, "{conflicts:?}");
+
+    let messages = vec![Message::text(Role::User, "Solve it.")];
+    world.jobs.update_branch(&job.project, job.id, messages).await.expect("accepted");
+    let second = world.works_on(&job).await;
+    assert_eq!((second.status, &second.pr_link), (JobStatus::Completed, &first.pr_link), "{}", message(&second));
+    assert!(message(&second).contains("`main` is merged"), "{}", message(&second));
+    let asked = model.requests().into_iter().last().expect("a request").system;
+    assert!(asked.contains("- `docs/setup.md`") && !asked.contains("docs/index.md`\n"), "{asked}");
+    let solved = world.text(&job.source.branch, "docs/setup.md").await;
+    assert!(solved.contains("Gadget") && !solved.contains("Sprocket"), "{solved}");
+    assert!(world.text(&job.source.branch, "docs/other.md").await.ends_with("More.\n"), "the rest is from both");
+    assert!(world.text(&job.source.branch, "docs/index.md").await.contains("Gadget"));
+    world.pulls().merge(&world.project(), &pull).await.expect("merged");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conflict_that_nobody_solved_is_told() {
+    let model = Scripted::new();
+    let (name, done) = finish("Rename", "Renamed.");
+    model.calls("edit", json!({ "path": "setup.md", "old": "Widget", "new": "Gadget" })).calls(name, done.clone());
+    model.calls(name, done);
+    let world = World::with(Arc::new(model));
+    let job = world.asks("Rename it").await;
+    world.works_on(&job).await;
+    let setup = world.text("main", "docs/setup.md").await.replace("Widget", "Sprocket");
+    world.colleague().await.pushes("main", "docs/setup.md", &setup);
+    let messages = vec![Message::text(Role::User, "Solve it.")];
+    world.jobs.update_branch(&job.project, job.id, messages).await.expect("accepted");
+    let ended = world.works_on(&job).await;
+    assert_eq!(ended.status, JobStatus::Completed, "{}", message(&ended));
+    let body = world.pull_requests().await.remove(0).body;
+    assert!(body.contains("`docs/setup.md` conflicted and is now as on the other branch"), "{body}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_follow_up_opens_the_missing_pull_request() {
     for more in [MORE, RENAME] {
         let world = World::new();

@@ -1,5 +1,6 @@
 //! What readers asked over time, and what the docs do not answer.
 
+use std::cmp::Ordering;
 use std::time::Duration;
 
 use docent_assistant::{
@@ -40,6 +41,11 @@ impl Period {
         Ok(Self { days, from, to })
     }
 
+    /// The period of the same length before this one.
+    fn before(&self) -> Self {
+        Self { days: self.days, from: self.from.minus(DAY * self.days), to: self.from }
+    }
+
     /// The first and the last day, in the format of the list of conversations.
     fn ends(&self) -> (String, String) {
         (date(self.from), date(self.to.minus(DAY)))
@@ -75,6 +81,10 @@ pub(crate) async fn analytics(request: &AuthorizedRequest<'_>, project: &Project
         return file(&summary, request.http.query("of").as_deref());
     }
     let spent = request.parts().assistant.spent_today(&project.domain).await.map_err(HttpError::internal)?;
+    let before = period.before();
+    let before_span = Days::touched(Some(before.from), Some(before.to));
+    let counts_before =
+        request.parts().assistant.counts(&project.domain, before_span).await.map_err(HttpError::internal)?;
     let lists = Lists { project, period: &period };
     let (first, last) = period.ends();
     let list = lists.of(&first, &last);
@@ -82,8 +92,12 @@ pub(crate) async fn analytics(request: &AuthorizedRequest<'_>, project: &Project
         (period.form())
         p.soft { "How well do the docs answer readers?" }
         ul.tiles {
-            @for (name, count, which) in kinds(summary.counts) { li { b class=[class_of(name).filter(|_| count > 0)] { (grouped(count)) } a href=(format_args!("{list}{which}")) { (name) } } }
-            @if let Some(share) = share(summary.counts.answered, summary.counts.questions) { li { b { (share) } span { "of the questions got an answer" } } }
+            @for ((name, count, which), (_, before, _)) in kinds(summary.counts).into_iter().zip(kinds(counts_before)) {
+                li { b class=[class_of(name).filter(|_| count > 0)] { (grouped(count)) } a href=(format_args!("{list}{which}")) { (name) } (change(count, before, period.days)) }
+            }
+            @if let Some(percent) = share(summary.counts.answered, summary.counts.questions) {
+                li { b { (percent) " %" } span { "of the questions got an answer" } @if let Some(before) = share(counts_before.answered, counts_before.questions) { (change_of_share(percent, before, period.days)) } }
+            }
         }
         @if let Some((spent, limit)) = spent { (spent_today(spent, limit, &request.parts().prices.currency)) }
         @if summary.counts.questions == 0 {
@@ -161,8 +175,36 @@ const fn class_of(name: &str) -> Option<&'static str> {
 }
 
 /// A share in whole per cent; `None` of nothing.
-fn share(part: u64, whole: u64) -> Option<String> {
-    (whole > 0).then(|| format!("{} %", (part * 100 + whole / 2) / whole))
+fn share(part: u64, whole: u64) -> Option<u64> {
+    (whole > 0).then(|| (part * 100 + whole / 2) / whole)
+}
+
+/// A count beside that of the period before: an arrow, how many more or fewer, and what it was.
+fn change(now: u64, before: u64, days: u32) -> Markup {
+    let by = grouped(now.abs_diff(before));
+    html! {
+        @match now.cmp(&before) {
+            Ordering::Equal if now == 0 => {},
+            Ordering::Equal => small.change { "as many as before" },
+            Ordering::Greater => small.change title=(period_before(days)) { "▲ " span.unseen { "more by " } (by) " from " (grouped(before)) },
+            Ordering::Less => small.change title=(period_before(days)) { "▼ " span.unseen { "fewer by " } (by) " from " (grouped(before)) },
+        }
+    }
+}
+
+/// A share in per cent beside that of the period before.
+fn change_of_share(now: u64, before: u64, days: u32) -> Markup {
+    html! {
+        @match now.cmp(&before) {
+            Ordering::Equal => small.change { "as before" },
+            Ordering::Greater => small.change title=(period_before(days)) { "▲ " span.unseen { "up " } "from " (before) " %" },
+            Ordering::Less => small.change title=(period_before(days)) { "▼ " span.unseen { "down " } "from " (before) " %" },
+        }
+    }
+}
+
+fn period_before(days: u32) -> String {
+    format!("compared with the {days} days before")
 }
 
 /// A bar chart of questions per day, with the unanswered ones at the bottom. A bar links to its questions; for screen

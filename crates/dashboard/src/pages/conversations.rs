@@ -14,7 +14,7 @@ use crate::dashboard::{AuthorizedRequest, DAY};
 use crate::icon::{Icon, Tone, badge};
 use crate::layout::{Section, View};
 use crate::pages::jobs::reader_job_link;
-use crate::parts::{Column, empty, table};
+use crate::parts::{Column, empty, filters, table};
 use crate::text::{Untrusted, counted, grouped, in_url, precise_duration, relative_time, shortened};
 use crate::words::{Place, docs_page, first_words, words};
 
@@ -140,21 +140,25 @@ fn label(name: &str) -> &str {
 fn form(request: &AuthorizedRequest<'_>, list_filter: &ListFilter) -> Markup {
     let parameter = |name| request.http.query(name).map(|text| text.into_owned()).unwrap_or_default();
     let filter = &list_filter.filter;
-    html! {
-        form.row method="get" {
-            div { label for="which" { "Questions" } select #which name="which" { @for (name, outcome) in OUTCOMES { option value=(name) selected[outcome == filter.outcome] { (label(name)) } } } }
-            div { label for="rated" { "Readers say" } select #rated name="rated" { @for (name, rating) in RATINGS { option value=(name) selected[rating == filter.rating] { (label(name)) } } } }
-            div { label for="text" { "Contains" } input #text name="text" value=(parameter("text")); }
-            div { label for="from" { "From" } input #from type="date" name="from" value=(parameter("from")); }
-            div { label for="to" { "To" } input #to type="date" name="to" value=(parameter("to")); }
-            @if let Some(MinimumWait { until, ms }) = filter.waited {
-                div { label for="waited" { "Readers waited" } select #waited name="waited" { option value="" { "any time" } @for (name, label, stage) in STAGES { option value=(name) selected[stage == until] { (label) } } } }
-                div { label for="ms" { "Milliseconds or longer" } input #ms type="number" min="0" name="ms" value=(ms); }
+    let is_open = !list_filter.query.is_empty();
+    filters(
+        is_open,
+        &html! {
+            form.row method="get" {
+                div { label for="which" { "Questions" } select #which name="which" { @for (name, outcome) in OUTCOMES { option value=(name) selected[outcome == filter.outcome] { (label(name)) } } } }
+                div { label for="rated" { "Readers say" } select #rated name="rated" { @for (name, rating) in RATINGS { option value=(name) selected[rating == filter.rating] { (label(name)) } } } }
+                div { label for="text" { "Contains" } input #text name="text" value=(parameter("text")); }
+                div { label for="from" { "From" } input #from type="date" name="from" value=(parameter("from")); }
+                div { label for="to" { "To" } input #to type="date" name="to" value=(parameter("to")); }
+                @if let Some(MinimumWait { until, ms }) = filter.waited {
+                    div { label for="waited" { "Readers waited" } select #waited name="waited" { option value="" { "any time" } @for (name, label, stage) in STAGES { option value=(name) selected[stage == until] { (label) } } } }
+                    div { label for="ms" { "Milliseconds or longer" } input #ms type="number" min="0" name="ms" value=(ms); }
+                }
+                @for name in ["source", "page", "language"] { @if !parameter(name).is_empty() { div { label for=(name) { (name) } input id=(name) name=(name) value=(parameter(name)); } } }
+                button.secondary type="submit" { "Show" }
             }
-            @for name in ["source", "page", "language"] { @if !parameter(name).is_empty() { div { label for=(name) { (name) } input id=(name) name=(name) value=(parameter(name)); } } }
-            button.secondary type="submit" { "Show" }
-        }
-    }
+        },
+    )
 }
 
 fn rows(project: &Project, turns: &[AskedTurn], now: Timestamp) -> Markup {

@@ -15,7 +15,7 @@ use crate::pages::analytics::{date, last_days};
 use crate::pages::jobs;
 use crate::pages::pulls;
 use crate::parts::{Column, button, empty, notice, table};
-use crate::text::{Untrusted, counted, grouped, relative_time, shortened};
+use crate::text::{Sentence, Untrusted, counted, grouped, relative_time, shortened};
 
 /// Days whose unanswered questions are shown, today included.
 const UNANSWERED_DAYS: u32 = 7;
@@ -131,7 +131,7 @@ pub(crate) fn index_line(index: &IndexStatus, now: Timestamp) -> Markup {
             (badge(Tone::Running, "reading")) " " (grouped(done as u64)) " of " (grouped(total as u64)) " files "
             progress value=(done) max=(total) aria-label="Files read" {}
         }
-        @else if let Some(why) = &index.failure { (badge(Tone::Failed, "failed")) " " (Untrusted(why)) }
+        @else if let Some(why) = &index.failure { (badge(Tone::Failed, "failed")) " " (Sentence(why)) }
         @else if index.commit.is_none() { (badge(Tone::Waiting, "not read yet")) }
         @else { (counted(index.pages as u64, "page")) @if let Some(at) = index.at { ", " (relative_time(at, now)) } }
     }
@@ -144,8 +144,8 @@ pub(crate) fn finding_list(findings: &[CheckFinding]) -> Markup {
         @if notable.is_empty() { p { (badge(Tone::Done, "all is well")) " " (counted(findings.len() as u64, "check")) " passed." } }
         @for finding in notable {
             (notice(if finding.level == Level::Bad { "bad" } else { "plain" }, &html! {
-                p { strong { (finding.check) } ": " (Untrusted(&finding.what)) }
-                @if let Some(fix) = &finding.fix { p { "What to do: " (Untrusted(fix)) } }
+                p { strong { (finding.check) } ": " (Sentence(&finding.what)) }
+                @if let Some(fix) = &finding.fix { p { "What to do: " (Sentence(fix)) } }
             }))
         }
     }
@@ -233,7 +233,7 @@ fn index_details(request: &AuthorizedRequest<'_>, project: &Project, index: &Ind
         p { (index_line(index, now)) @if let Some(commit) = &index.commit { ", at commit " code { (shortened(commit, 12)) } } }
         @if request.is_editor() { (button(request.signed_in, &format!("/dashboard/{}/reindex", project.domain), "Fetch and index now", "secondary")) }
         @if let Some(summary) = &index.summary {
-            p.soft { "Read as " (summary.generator) "." }
+            p.soft { "Read as " @if summary.generator == "no generator" { "plain files" } @else { (summary.generator) } "." }
         }
         @if !index.skipped.is_empty() {
             h3 { "Files that are not pages readers find" }

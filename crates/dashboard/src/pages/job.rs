@@ -16,11 +16,11 @@ use maud::{Markup, html};
 use crate::dashboard::{AuthorizedRequest, busy, page};
 use crate::icon::Icon;
 use crate::layout::{Section, View, now, token};
-use crate::pages::jobs::{instruction, local_pull, prompt, pull_link, state};
+use crate::pages::jobs::{current_state, instruction, local_pull, prompt, pull_link};
 use crate::pages::journal::{self, BATCH, JournalFilter, JournalPage};
 use crate::pages::pulls::{self, branch};
-use crate::parts::{FormProblem, danger, field, notice};
-use crate::text::{Untrusted, clock_time, counted, in_url, precise_duration, relative_time, shortened};
+use crate::parts::{FormProblem, danger, field, filters, notice};
+use crate::text::{Sentence, Untrusted, clock_time, counted, in_url, precise_duration, relative_time, shortened};
 use crate::turns::{JobTurn, Turns};
 use crate::words::{Place, first_words, folded_words, words};
 
@@ -32,6 +32,8 @@ const MAX_MESSAGE_LINES_OPEN: usize = 40;
 /// Entries at the end of a journal in which the words of a running turn are looked for, and how many are shown.
 const MAX_READ_FOR_WORDS: u32 = 60;
 const MAX_WORDS_SHOWN: usize = 6;
+/// Maximum length of the reason why a job waits, in characters.
+const MAX_REASON_CHARS: usize = 400;
 /// Maximum length of an instruction in a URL, in bytes.
 const MAX_PROMPT_BYTES_IN_URL: usize = 2_000;
 
@@ -106,7 +108,7 @@ async fn page_of(
         (foot(&view).await)
         details #journal open[!is_live] {
             summary { "Journal" }
-            form.row method="get" {
+            (filters(!filter.is_open(), &html! { form.row method="get" {
                 div { label for="text" { "Contains" } input #text name="text" value=(filter.text()); }
                 div {
                     label for="tool" { "Tool" }
@@ -119,7 +121,7 @@ async fn page_of(
                 button.secondary type="submit" { "Filter" }
                 @if !is_live { a.button.quiet href=(here) { "All, newest first" } }
                 a.button.quiet href=(format_args!("{here}/journal.ndjson")) { (Icon::Download) "Journal as NDJSON" }
-            }
+            } }))
             @if rows.rows.is_empty() { p.soft { "No entry is like this." } }
             div data-live=[topic] data-rows data-last=(rows.last) data-events=(format_args!("{here}/events")) {
                 @for row in &rows.rows { (row) }
@@ -184,7 +186,7 @@ async fn head(view: &JobView<'_>) -> Result<Markup, HttpError> {
     Ok(html! {
         section #job-head data-part {
             p.facts {
-                (state(job.status))
+                (current_state(request, job, now).await)
                 span { "made " (relative_time(job.created_at, now)) }
                 span { (Icon::Branch) (branch(project, &job.source.branch)) }
                 span { (Icon::Agent) (request.model_name(&job.model)) }
@@ -257,8 +259,8 @@ fn steps(turn: &JobTurn, job: &AgentJob, now: Timestamp) -> Markup {
         ol.steps aria-label="How it goes" {
             li.done { b { "Asked" } time datetime=(began) { (clock_time(*began)) " UTC" } }
             li class=(class(taken_up.is_some() || is_over, !is_over)) { b { @if taken_up.is_some() || is_over { "Begun" } @else { "Waits for a place" } } (after(*taken_up).unwrap_or_default()) }
-            @if let Some((why, until)) = waits.as_ref().filter(|_| !is_over) {
-                li.waiting { b { "Waits" } "until " (clock_time(*until)) ": " (Untrusted(&shortened(why, 120))) }
+            @if let Some((_, until)) = waits.as_ref().filter(|_| !is_over) {
+                li.waiting { b { "Waits" } "until " (clock_time(*until)) }
             } @else {
                 li class=(if failed && pushed.is_none() { "failed" } else { class(pushed.is_some() || is_over, works) }) { b { "Worked" } @if sums.model_calls > 0 { (calls) } @else if works { (precise_duration(now.since(taken_up.unwrap_or(*began)))) } }
             }
@@ -270,6 +272,7 @@ fn steps(turn: &JobTurn, job: &AgentJob, now: Timestamp) -> Markup {
                 None => li { b { "Done" } },
             }
         }
+        @if let Some((why, _)) = waits.as_ref().filter(|_| !is_over) { (notice("note", &html! { p { "Waits: " (Sentence(&shortened(why, MAX_REASON_CHARS))) } })) }
     }
 }
 

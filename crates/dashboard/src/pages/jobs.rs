@@ -2,7 +2,7 @@
 
 use docent_authoring::job_events;
 use docent_forge::PullRecord;
-use docent_jobs::{FoundJob, FoundJobs, JobSearch, NewJob, requested_branch};
+use docent_jobs::{FoundJob, FoundJobs, JobSearch, JobWork, NewJob, requested_branch};
 use docent_types::{AgentJob, JobEvent, JobId, JobStatus, ListPage, Message, Project, Refusal, Role, Timestamp};
 use docent_web::{HttpError, Response};
 use maud::{Markup, html};
@@ -12,8 +12,8 @@ use crate::dashboard::{AuthorizedRequest, DAY, redirect};
 use crate::icon::{Icon, Tone, badge};
 use crate::layout::{Section, View, token};
 use crate::pages::pulls;
-use crate::parts::{Column, FormProblem, empty, field, form_problem, notice, page_links, state_links, table};
-use crate::text::{Untrusted, in_url, relative_time};
+use crate::parts::{Column, FormProblem, empty, field, filters, form_problem, notice, page_links, state_links, table};
+use crate::text::{Untrusted, in_url, long_name, relative_time};
 use crate::words::first_words;
 
 const PAGE_ROWS: usize = 50;
@@ -22,7 +22,7 @@ const MAX_PROMPT_CHARS: usize = 100_000;
 /// The name of a state in the address, the state, and the word that people read.
 const STATES: [(&str, Option<JobStatus>, &str); 5] = [
     ("", None, "All"),
-    ("active", Some(JobStatus::Active), "Running"),
+    ("active", Some(JobStatus::Active), "Active"),
     ("completed", Some(JobStatus::Completed), "Done"),
     ("failed", Some(JobStatus::Failed), "Failed"),
     ("archived", Some(JobStatus::Archived), "Archived"),
@@ -131,14 +131,14 @@ async fn list(
     let rows = table_of(request, &found.jobs, request.parts().clock.now(), project.is_none()).await;
     let is_untouched = here.is_empty() && filter.search.page == ListPage::Newest;
     html! {
-        form.row method="get" {
+        (filters(!filter.query("").is_empty(), &html! { form.row method="get" {
             @if !filter.status.is_empty() { input type="hidden" name="status" value=(filter.status); }
             div { label for="text" { "Instruction contains" } input #text name="text" value=(filter.search.text); }
             div { label for="from" { "From" } input #from type="date" name="from" value=(filter.from); }
             div { label for="to" { "To" } input #to type="date" name="to" value=(filter.to); }
             button.secondary type="submit" { "Show" }
             @if !here.is_empty() { a.button.quiet href="?" { "Clear" } }
-        }
+        } }))
         div data-live="jobs" {
             (state_links(STATES.map(|(name, status, word)| (name, word, count(found, status))), filter.status, |name| filter.query(name)))
             @match project {
@@ -171,11 +171,11 @@ pub(crate) async fn table_of(
         let mut row = vec![
             html! {
                 a.title href=(format_args!("/dashboard/{}/jobs/{}", job.domain, job.id)) {
-                    @match &title { Some(title) => bdi { (title) }, None => code { (job.source.branch) } }
+                    @match &title { Some(title) => bdi { (title) }, None => (long_name(&job.source.branch)) }
                 }
                 @if job.status == JobStatus::Failed { @if let Some(message) = &job.message { span.sub { bdi { (first_words(message, 160)) } } } }
             },
-            state(job.status),
+            current_state(request, job, now).await,
         ];
         row.extend(with_project.then(|| html! { a href=(format_args!("/dashboard/{}", job.domain)) { (job.domain) } }));
         row.extend([relative_time(job.created_at, now), pull_link(request, job).await]);
@@ -193,6 +193,21 @@ pub(crate) fn state(status: JobStatus) -> Markup {
     }
 }
 
+/// The state of a job, and what an active one waits for.
+pub(crate) async fn current_state(request: &AuthorizedRequest<'_>, job: &AgentJob, now: Timestamp) -> Markup {
+    let work = match job.status {
+        JobStatus::Active => request.parts().jobs.work(&job.project, job.id).await.ok(),
+        _ => None,
+    };
+    match work {
+        Some(JobWork::Waits { until }) => html! {
+            (badge(Tone::Waiting, "waiting"))
+            span.sub { @match until { Some(until) => { "goes on " (relative_time(until, now)) }, None => "for its turn" } }
+        },
+        Some(JobWork::Runs) | None => state(job.status),
+    }
+}
+
 /// The pull request of a job on the local forge.
 pub(crate) async fn local_pull(request: &AuthorizedRequest<'_>, job: &AgentJob) -> Option<PullRecord> {
     let link = job.pr_link.as_deref()?;
@@ -206,7 +221,7 @@ pub(crate) async fn local_pull(request: &AuthorizedRequest<'_>, job: &AgentJob) 
 pub(crate) async fn pull_link(request: &AuthorizedRequest<'_>, job: &AgentJob) -> Markup {
     let Some(link) = &job.pr_link else { return Markup::default() };
     if let Some(record) = local_pull(request, job).await {
-        return html! { a href=(format_args!("/dashboard/{}/pulls/{}", job.domain, record.id)) { "#" (record.number) } " " (pulls::state(&record)) };
+        return html! { span.count { a href=(format_args!("/dashboard/{}/pulls/{}", job.domain, record.id)) { "#" (record.number) } " " (pulls::state(&record)) } };
     }
     let number = link.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let is_number = !number.is_empty() && number.len() < 10 && number.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,12 +1,16 @@
 //! The pull requests of the local forge.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_authoring::{CommitSummary, ConflictKind, Diff, DiffView, FileConflict, MergeError, PullChanges, Updated};
+use docent_authoring::{
+    ChangeSize, CommitSummary, ConflictKind, Diff, DiffView, FileConflict, LineConflict, MergeError, PullChanges,
+    Pulls, Updated,
+};
 use docent_forge::{FoundPulls, PullComment, PullKey, PullRecord, PullSearch, PullState};
 use docent_jobs::Jobs;
-use docent_types::{ForgeKind, ListPage, Project, Refusal, Timestamp};
+use docent_types::{AgentJob, ForgeKind, JobStatus, ListPage, Project, Refusal, Timestamp};
 use docent_web::{HttpError, Response};
 use http::StatusCode;
 use maud::{Markup, html};
@@ -17,10 +21,13 @@ use crate::diff::{self, DiffFrame, Layout};
 use crate::icon::{Icon, Tone, badge};
 use crate::layout::{Section, View, token};
 use crate::line_comments::{LineComments, LineOf};
-use crate::parts::{Column, FormProblem, button, danger, empty, field, notice, page_links, state_links, table};
+use crate::pages::jobs::instruction;
+use crate::parts::{
+    Column, FormProblem, button, danger, empty, field, filters, notice, page_links, state_links, table,
+};
 use crate::pull_api::refusal;
 use crate::route::PullAction;
-use crate::text::{Untrusted, counted, in_url, relative_time, shortened};
+use crate::text::{Untrusted, counted, grouped, in_url, long_name, relative_time, shortened};
 use crate::words::{Place, folded_words, words};
 
 /// Pull requests on a page.
@@ -36,9 +43,10 @@ const STATES: [(&str, Option<PullState>, &str); 4] = [
 ];
 /// Lines of a description that are shown before the rest is folded.
 const MAX_LINES_OPEN: usize = 10;
-/// Files and characters of the description in the instruction to solve a conflict; the form's address must not be too long.
+/// Files in the instruction to solve conflicts, conflicts of each, and characters of each side. The agent can read the rest.
 const MAX_FILES_IN_PROMPT: usize = 20;
-const MAX_BODY_CHARS_IN_PROMPT: usize = 800;
+const MAX_CONFLICTS_IN_PROMPT: usize = 5;
+const MAX_SIDE_CHARS_IN_PROMPT: usize = 1_500;
 /// Maximum number of files of a change on a page, and of lines and bytes of each file.
 const MAX_FILES: usize = 50;
 const MAX_LINES_PER_FILE: usize = 400;
@@ -112,7 +120,7 @@ pub(crate) async fn latest(
     let ids = projects.iter().map(|project| project.id.clone()).collect();
     let search = PullSearch { projects: ids, limit, ..PullSearch::default() };
     let found = request.parts().pulls.search(search).await.map_err(HttpError::internal)?;
-    Ok(rows(request, projects, &found.pulls, projects.len() > 1))
+    Ok(rows(request, projects, &found.pulls, projects.len() > 1).await)
 }
 
 async fn list(request: &AuthorizedRequest<'_>, projects: &[Project], with_project: bool) -> Result<Markup, HttpError> {
@@ -122,14 +130,14 @@ async fn list(request: &AuthorizedRequest<'_>, projects: &[Project], with_projec
     let newer = found.pulls.first().map(key).filter(|_| found.has_newer);
     let older = found.pulls.last().map(key).filter(|_| found.has_older);
     Ok(html! {
-        form.row method="get" {
+        (filters(!filter.search.text.is_empty(), &html! { form.row method="get" {
             @if !filter.state.is_empty() { input type="hidden" name="state" value=(filter.state); }
             div { label for="text" { "Title, description or branch contains" } input #text name="text" value=(filter.search.text); }
             button.secondary type="submit" { "Show" }
             @if !here.is_empty() { a.button.quiet href="?" { "Clear" } }
-        }
+        } }))
         (state_links(STATES.map(|(name, state, word)| (name, word, count(&found, state))), filter.state, |name| filter.query(name)))
-        (rows(request, projects, &found.pulls, with_project))
+        (rows(request, projects, &found.pulls, with_project).await)
         (page_links(&here, filter.search.page == ListPage::Newest, newer, older))
     })
 }
@@ -139,11 +147,36 @@ fn count(found: &FoundPulls, state: Option<PullState>) -> u64 {
     counts.filter(|(known, _)| state.is_none_or(|state| state == **known)).map(|(_, count)| count).sum()
 }
 
-fn rows(request: &AuthorizedRequest<'_>, projects: &[Project], pulls: &[PullRecord], with_project: bool) -> Markup {
+/// How much each pull request of a list changes, by its id.
+async fn sizes(
+    request: &AuthorizedRequest<'_>,
+    projects: &[Project],
+    pulls: &[PullRecord],
+) -> HashMap<Uuid, ChangeSize> {
+    let mut sizes = HashMap::new();
+    for project in projects {
+        let own: Vec<PullRecord> = pulls.iter().filter(|record| record.project == project.id).cloned().collect();
+        if own.is_empty() {
+            continue;
+        }
+        let ids: Vec<Uuid> = own.iter().map(|record| record.id).collect();
+        let counted = request.parts().pulls.sizes(project, own).await;
+        sizes.extend(ids.into_iter().zip(counted).filter_map(|(id, size)| Some((id, size?))));
+    }
+    sizes
+}
+
+async fn rows(
+    request: &AuthorizedRequest<'_>,
+    projects: &[Project],
+    pulls: &[PullRecord],
+    with_project: bool,
+) -> Markup {
     let now = request.parts().clock.now();
+    let sizes = sizes(request, projects, pulls).await;
     let mut columns = vec![Column::Title("Title"), Column::Text("State")];
     columns.extend(with_project.then_some(Column::Text("Project")));
-    columns.push(Column::Text("Opened"));
+    columns.extend([Column::Text("Changes"), Column::Text("Opened")]);
     let rows = pulls.iter().filter_map(|record| {
         let project = projects.iter().find(|project| project.id == record.project)?;
         let mut row = vec![
@@ -151,6 +184,9 @@ fn rows(request: &AuthorizedRequest<'_>, projects: &[Project], pulls: &[PullReco
             state(record),
         ];
         row.extend(with_project.then(|| html! { a href=(format_args!("/dashboard/{}", project.domain)) { (project.domain) } }));
+        row.push(html! { @if let Some(ChangeSize { added_lines, removed_lines, files }) = sizes.get(&record.id) {
+            span.count title=(counted(*files as u64, "file")) { ins { "+" (grouped(*added_lines as u64)) } " " del { "−" (grouped(*removed_lines as u64)) } }
+        } });
         row.push(relative_time(record.created_at, now));
         Some(row)
     });
@@ -173,7 +209,7 @@ pub(crate) fn state(record: &PullRecord) -> Markup {
 
 /// The name of a branch; a link to it on the forge that has it.
 pub(crate) fn branch(project: &Project, name: &str) -> Markup {
-    let code = html! { code { (Untrusted(name)) } };
+    let code = long_name(name);
     let url = docent_types::repository_url(&project.repository);
     let below = match project.forge {
         ForgeKind::Local => None,
@@ -438,7 +474,7 @@ fn changes(diff: &Diff, diff_request: &DiffRequest, here: &str, threads: &LineCo
         p.actions {
             (diff::counts(diff)) " "
             @match layout {
-                Layout::Unified => a.button.quiet href=(format_args!("{here}?layout=split#changes")) { "Side by side" },
+                Layout::Unified => a.button.quiet.wide href=(format_args!("{here}?layout=split#changes")) { "Side by side" },
                 Layout::Split => a.button.quiet href=(format_args!("{here}#changes")) { "In one column" },
             }
         }
@@ -467,6 +503,7 @@ pub(crate) async fn act(
             Ok(text) => pulls.comment(&record, by, &text).await.map(|()| "commented"),
             Err(sentence) => return refused_comment(request, project, &record, sentence).await,
         },
+        PullAction::Solve => return solve(request, project, &record).await,
         PullAction::Update => pulls.update(project, &record).await.map(|updated| match updated {
             Updated::Merged => "updated",
             Updated::UpToDate => "up-to-date",
@@ -537,10 +574,7 @@ pub(crate) async fn conflicts(
                     (counted(files.len() as u64, "file")) " in ways that do not fit together."
                 }
             }))
-            @if request.is_editor() {
-                div.actions { a.button href=(solving(project, &record, &files)) { (Icon::Agent) "Ask the agent to solve it" } }
-                p.soft { "The agent makes the same change again, on what " code { (Untrusted(&record.base)) } " is now, and opens another pull request for it. This one can be closed then." }
-            }
+            @if request.is_editor() { (solving(request, &record, &here, &files).await) }
             @for file in files.iter().take(MAX_FILES) { (conflict(file, &record)) }
             @if files.len() > MAX_FILES { p { "And " (counted((files.len() - MAX_FILES) as u64, "other file")) "." } }
             h2 { "To resolve them by hand" }
@@ -552,22 +586,101 @@ pub(crate) async fn conflicts(
     Ok(request.show(view.below(here, &format!("#{} {}", record.number, shortened(&record.title, 80))), &body))
 }
 
-/// The form of a job that makes the change of a pull request again, where it conflicts.
-fn solving(project: &Project, record: &PullRecord, files: &[FileConflict]) -> String {
+/// The job that opened a pull request, if it can take another instruction; or why not.
+async fn job_to_solve(request: &AuthorizedRequest<'_>, record: &PullRecord) -> Result<Arc<AgentJob>, &'static str> {
+    if !request.parts().has_language_model {
+        return Err("No language model is configured, and the builtin one cannot solve conflicts.");
+    }
+    let job = match Pulls::job_of(record) {
+        Some(id) => request.parts().jobs.job(&record.project, id).await.ok(),
+        None => None,
+    };
+    match job {
+        None => Err("The job of this pull request is not there any more, so the agent cannot go on with it."),
+        Some(job) if job.status == JobStatus::Archived => {
+            Err("The job of this pull request is archived, so the agent cannot go on with it.")
+        }
+        Some(job) if job.status == JobStatus::Active => {
+            Err("The agent is at work on this pull request. Look again when it is done.")
+        }
+        Some(job) => Ok(job),
+    }
+}
+
+/// The form that gives the conflicts to the agent.
+async fn solving(request: &AuthorizedRequest<'_>, record: &PullRecord, here: &str, files: &[FileConflict]) -> Markup {
+    let base = html! { code { (Untrusted(&record.base)) } };
+    match job_to_solve(request, record).await {
+        Err(why) => html! { p.soft { (why) } },
+        Ok(_) => html! {
+            form.fields method="post" action=(format_args!("{here}/solve")) {
+                (token(request.signed_in))
+                p { "The agent merges " (base) " into the branch of this pull request, makes the change again in the files below, and pushes. Nothing is merged into " (base) "." }
+                details {
+                    summary { "What the agent is told" }
+                    label.unseen for="message" { "Instruction" }
+                    textarea #message name="message" rows="14" required { (solving_prompt(record, files)) }
+                }
+                div.actions { button type="submit" { (Icon::Agent) "Ask the agent to solve it" } }
+            }
+        },
+    }
+}
+
+/// Has the job of a pull request merge the base into its branch, with the conflicts as its work.
+async fn solve(request: &AuthorizedRequest<'_>, project: &Project, record: &PullRecord) -> Result<Response, HttpError> {
+    if record.state != PullState::Open {
+        return Err(Refusal::conflict(format!("the pull request is {} already", record.state.as_str())).into());
+    }
+    let job = job_to_solve(request, record).await.map_err(Refusal::conflict)?;
+    let messages = instruction(request.form.text("message"))?;
+    request.parts().jobs.update_branch(&project.id, job.id, messages).await?;
+    let subject = format!("#{} {}", record.number, record.title);
+    request.audit("pull.solve", Some(&project.id), subject, None).await;
+    Ok(request.redirect_done(&format!("/dashboard/{}/jobs/{}", project.domain, job.id), "sent"))
+}
+
+/// The instruction to solve conflicts, with both sides of each.
+fn solving_prompt(record: &PullRecord, files: &[FileConflict]) -> String {
     let mut prompt = format!(
-        "Make the change of pull request #{} again, on what `{}` is now: “{}”.\n\nIts branch `{}` and `{}` both changed:\n\n",
-        record.number, record.base, record.title, record.head, record.base
+        "Solve the conflicts of pull request #{}, “{}”. `{}` is merged into its branch `{}`. The files below hold what `{}` \
+         says now: make the change of the branch in them again, so that what both sides wanted is there.\n",
+        record.number, record.title, record.base, record.head, record.base
     );
     for file in files.iter().take(MAX_FILES_IN_PROMPT) {
-        prompt.push_str(&format!("- `{}`\n", file.path));
+        prompt.push_str(&format!("\n`{}`", file.path));
+        match &file.kind {
+            ConflictKind::Lines(lines) => {
+                prompt.push_str(":\n");
+                for conflict in lines.iter().take(MAX_CONFLICTS_IN_PROMPT) {
+                    prompt.push_str(&sides(conflict, record));
+                }
+            }
+            ConflictKind::Structure => prompt.push_str(": both changed the same entries of the navigation.\n"),
+            ConflictKind::AddedInBoth => prompt.push_str(": both added it.\n"),
+            ConflictKind::DeletedInTarget => prompt.push_str(&format!(": `{}` deleted it.\n", record.base)),
+            ConflictKind::DeletedInSource => prompt.push_str(": the branch deleted it.\n"),
+            ConflictKind::FileAndFolder => prompt.push_str(": one made a folder of this name.\n"),
+            ConflictKind::NoText => prompt.push_str(": it is no text, or too large to be merged by lines.\n"),
+        }
+    }
+    if files.len() > MAX_FILES_IN_PROMPT {
+        prompt.push_str(&format!("\nAnd {}.\n", counted((files.len() - MAX_FILES_IN_PROMPT) as u64, "other file")));
     }
     prompt
-        .push_str(&format!("\nKeep what `{}` says there now, and change only what this change is about.", record.base));
-    let body = shortened(record.body.trim(), MAX_BODY_CHARS_IN_PROMPT);
-    if !body.is_empty() {
-        prompt.push_str(&format!("\n\nIt was described so:\n\n{body}"));
-    }
-    format!("/dashboard/{}/jobs/new?prompt={}", project.domain, in_url(&prompt))
+}
+
+fn sides(conflict: &LineConflict, record: &PullRecord) -> String {
+    let side = |name: String, lines: &str| match lines.is_empty() {
+        true => format!("\n{name}: nothing.\n"),
+        false => format!("\n{name}:\n\n````\n{}\n````\n", shortened(lines.trim_end(), MAX_SIDE_CHARS_IN_PROMPT)),
+    };
+    [
+        side("Before".to_owned(), &conflict.base),
+        side(format!("On `{}`, from line {}", record.base, conflict.line), &conflict.target),
+        side("On the branch".to_owned(), &conflict.source),
+    ]
+    .concat()
 }
 
 fn conflict(file: &FileConflict, record: &PullRecord) -> Markup {

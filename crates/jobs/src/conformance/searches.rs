@@ -17,7 +17,7 @@ fn acme() -> JobSearch {
 
 async fn create(store: &Arc<dyn Store>, job: AgentJob, prompt: &str) {
     let messages = vec![Message::text(Role::System, "Be brief."), Message::text(Role::User, prompt)];
-    let (row, entries) = state::create(job, Instruction { messages });
+    let (row, entries) = state::create(job, Instruction::new(messages));
     store.create(row, entries, open()).await.expect("a job is created");
 }
 

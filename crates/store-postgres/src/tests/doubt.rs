@@ -18,8 +18,7 @@ fn guards(store: &PostgresStore) -> WriteGuards {
 }
 
 async fn create(store: &PostgresStore, n: u128) -> Result<WriteOutcome, WriteError> {
-    let (row, entries) =
-        state::create(sample_job(n), Instruction { messages: vec![Message::text(Role::User, "Fix links")] });
+    let (row, entries) = state::create(sample_job(n), Instruction::new(vec![Message::text(Role::User, "Fix links")]));
     store.create(row, entries, guards(store)).await
 }
 

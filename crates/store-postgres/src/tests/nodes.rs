@@ -24,7 +24,7 @@ use crate::PostgresStore;
 const LEASE: Duration = Duration::from_secs(30);
 
 fn say(text: &str) -> Instruction {
-    Instruction { messages: vec![Message::text(Role::User, text)] }
+    Instruction::new(vec![Message::text(Role::User, text)])
 }
 
 async fn create(store: &PostgresStore, job: AgentJob) {

@@ -30,7 +30,7 @@ fn guards(now: Timestamp) -> WriteGuards {
 
 async fn create(store: &PostgresStore, n: u128) -> docent_jobs::WriteOutcome {
     let now = store.clock().now();
-    let instruction = Instruction { messages: vec![Message::text(Role::User, "Fix links")] };
+    let instruction = Instruction::new(vec![Message::text(Role::User, "Fix links")]);
     let (row, entries) = state::create(sample_job(n), instruction);
     store.create(row, entries, guards(now)).await.expect("a job is created")
 }

@@ -5,7 +5,7 @@ use docent_jobs::Pruning;
 use super::*;
 
 fn asked(words: usize) -> (Row, Vec<EntryBody>) {
-    let instruction = Instruction { messages: vec![Message::text(Role::User, "word ".repeat(words))] };
+    let instruction = Instruction::new(vec![Message::text(Role::User, "word ".repeat(words))]);
     state::create(sample_job(words as u128), instruction)
 }
 

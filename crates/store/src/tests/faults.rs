@@ -110,7 +110,7 @@ async fn a_commit_that_fails_fails_for_all() {
 }
 
 fn no_row() -> Row {
-    let instruction = Instruction { messages: Vec::new() };
+    let instruction = Instruction::new(Vec::new());
     state::create(sample_job(99), instruction).0
 }
 
@@ -153,7 +153,7 @@ async fn a_write_that_fails_half_way_is_undone_with_its_group() {
         beside.write("write beside it", run).await
     });
     // Too long for the job's row, so it takes a second write.
-    let instruction = Instruction { messages: vec![Message::text(Role::User, "Fix broken links. ".repeat(100))] };
+    let instruction = Instruction::new(vec![Message::text(Role::User, "Fix broken links. ".repeat(100))]);
     let (row, entries) = state::create(sample_job(1), instruction);
     let torn = tokio::spawn(async move { torn.create(row, entries, open_gate()).await.map(drop) });
     let_them_ask().await;

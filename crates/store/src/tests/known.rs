@@ -89,7 +89,7 @@ async fn a_key_that_another_process_revokes_is_refused_soon() {
 async fn only_so_much_is_known() {
     let changes = crate::change_tracker::ChangeTracker::new();
     let job = |job: AgentJob| {
-        let (row, _) = state::create(job, Instruction { messages: Vec::new() });
+        let (row, _) = state::create(job, Instruction::new(Vec::new()));
         Arc::new(crate::write_connection::Job { n: 1, row, journal: None })
     };
     for n in 1..=10_000 {

@@ -6,7 +6,7 @@ use crate::queue;
 /// Inserts many waiting jobs directly into the table: half with concurrency keys of their own, half with one common
 /// key.
 async fn fill(store: &SqliteStore, jobs: u32) {
-    let (row, _) = state::create(sample_job(1), Instruction { messages: Vec::new() });
+    let (row, _) = state::create(sample_job(1), Instruction::new(Vec::new()));
     let body = serde_json::to_string(&row).expect("is JSON");
     let id = row.id().to_string();
     let fill = move |connection: &rusqlite::Connection| {

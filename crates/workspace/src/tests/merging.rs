@@ -75,6 +75,31 @@ fn a_target_with_nothing_of_its_own_gets_a_new_commit_when_squashed() {
 }
 
 #[test]
+fn an_update_takes_what_conflicts_from_the_base_and_all_else_from_both() {
+    let world = World::new();
+    let mirror = world.fetched();
+    let first = mirror.branch("main").unwrap();
+    let mut overlay = mirror.overlay(first).unwrap();
+    overlay.write("docs/index.md", b"# Ours\n".to_vec()).unwrap();
+    overlay.write("docs/new/page.md", b"# New\n".to_vec()).unwrap();
+    let branch = mirror.commit(&overlay, &meta(&[first])).unwrap();
+    assert_eq!(mirror.update(branch, first, &meta(&[]), &by_lines).unwrap(), None, "the branch has all of it");
+    world.put("docs/index.md", "# Theirs\n");
+    world.put("README.md", "# Theirs\n");
+    let base = world.publish("theirs");
+    let mirror = world.fetched();
+    let update = mirror.update(branch, base, &meta(&[]), &by_lines).unwrap().expect("a merge");
+    assert_eq!(update.conflicts, ["docs/index.md"]);
+    let merged = mirror.base(update.commit).unwrap();
+    for (path, text) in [("docs/index.md", "# Theirs"), ("README.md", "# Theirs"), ("docs/new/page.md", "# New")] {
+        assert_eq!(String::from_utf8(merged.read(path).unwrap().unwrap()).unwrap().trim(), text, "{path}");
+    }
+    assert_eq!(mirror.merge_base(update.commit, base).unwrap(), Some(base));
+    assert_eq!(mirror.conflicts(base, update.commit, &by_lines).unwrap(), [], "now it can be merged");
+    assert_eq!(world.upstream("main"), Some(base), "nothing is pushed");
+}
+
+#[test]
 fn conflicts_are_listed_by_file() {
     let told = |source: &[(&str, &str)], ours: &[(&str, Option<&str>)]| {
         let world = World::new();
