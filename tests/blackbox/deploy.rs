@@ -21,8 +21,13 @@ fn file(name: &str) -> PathBuf {
 /// The text of a file of `deploy/` with these changes, each of which must find something to change.
 fn changed(name: &str, changes: &[(&str, &str)]) -> String {
     let text = fs::read_to_string(file(name)).expect("read a file of deploy");
+    and_changed(text, changes)
+}
+
+/// A text with these changes, each of which must find something to change.
+fn and_changed(text: String, changes: &[(&str, &str)]) -> String {
     changes.iter().fold(text, |text, (from, to)| {
-        assert!(text.contains(from), "{name} has no `{from}`");
+        assert!(text.contains(from), "there is no `{from}`");
         text.replace(from, to)
     })
 }

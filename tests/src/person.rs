@@ -17,6 +17,8 @@ pub struct Person<'s> {
     server: &'s Server,
     /// The address and the name of a proxy in front of the server.
     proxy: Option<(SocketAddr, String)>,
+    /// The path below which the proxy serves the server; empty at its root.
+    below: String,
     pub cookies: Vec<(String, String)>,
     pub token: String,
 }
@@ -24,13 +26,19 @@ pub struct Person<'s> {
 impl<'s> Person<'s> {
     /// A person whose browser has no cookies.
     pub fn new(server: &'s Server) -> Self {
-        Self { server, proxy: None, cookies: Vec::new(), token: String::new() }
+        Self { server, proxy: None, below: String::new(), cookies: Vec::new(), token: String::new() }
     }
 
     /// The person reaches the server as `https://NAME`, through a proxy at this address.
     #[must_use]
     pub fn through(self, address: SocketAddr, name: &str) -> Self {
         Self { proxy: Some((address, name.to_owned())), ..self }
+    }
+
+    /// The proxy serves the server below this path, such as `/docent`. The paths of requests are still the server's own.
+    #[must_use]
+    pub fn below(self, path: &str) -> Self {
+        Self { below: path.to_owned(), ..self }
     }
 
     /// Signs up with a link that the command line created.
@@ -53,7 +61,8 @@ impl<'s> Person<'s> {
         assert_eq!(self.gets(&path).status, 200);
         let form = [("name", name), ("password", PASSWORD), ("repeated", PASSWORD)];
         let joined = self.posts(&path, &form);
-        assert_eq!((joined.status, joined.header("location")), (303, Some("/dashboard")), "{}", joined.text());
+        let home = format!("{}/dashboard", self.below);
+        assert_eq!((joined.status, joined.header("location")), (303, Some(home.as_str())), "{}", joined.text());
         self.gets("/dashboard/-/account");
     }
 
@@ -88,6 +97,7 @@ impl<'s> Person<'s> {
     }
 
     pub fn gets(&mut self, path: &str) -> Response {
+        let path = format!("{}{path}", self.below);
         let response = self.sends(Request::get(path).header("cookie", self.cookie_header()));
         self.keeps(&response);
         response
@@ -109,7 +119,7 @@ impl<'s> Person<'s> {
     pub fn form(&self, path: &str, fields: &[(&str, &str)]) -> Request {
         let fields = [("token", self.token.as_str())].into_iter().chain(fields.iter().copied());
         let body: Vec<String> = fields.map(|(name, value)| format!("{name}={}", encoded(value))).collect();
-        Request::post(path)
+        Request::post(format!("{}{path}", self.below))
             .header("cookie", self.cookie_header())
             .header("content-type", "application/x-www-form-urlencoded")
             .body(body.join("&"))

@@ -27,6 +27,7 @@ use crate::layout::{self, ActiveJobs, Frame, Page, Section, View};
 use crate::operations::Operations;
 use crate::pages;
 use crate::parts::notice;
+use crate::prefix::Prefix;
 use crate::pull_api;
 use crate::route::{Needs, PagePath, PageRoute};
 use crate::text::{Sentence, in_url};
@@ -80,6 +81,7 @@ pub struct DashboardParts {
 pub struct Dashboard {
     pub(crate) parts: DashboardParts,
     pub(crate) cookies: Cookies,
+    pub(crate) prefix: Prefix,
     pub(crate) large_pages: Arc<Semaphore>,
     pub(crate) turns: TurnSums,
     /// The active jobs, and the number of changes at which they were counted.
@@ -99,9 +101,11 @@ pub(crate) struct AuthorizedRequest<'v> {
 impl Dashboard {
     pub fn new(parts: DashboardParts) -> Self {
         let cookies = Cookies::new(parts.public_url.as_deref());
+        let prefix = Prefix::of(parts.public_url.as_deref());
         Self {
             parts,
             cookies,
+            prefix,
             large_pages: Arc::new(Semaphore::new(MAX_LARGE_PAGES)),
             turns: TurnSums::default(),
             active_jobs: Arc::default(),
@@ -110,6 +114,12 @@ impl Dashboard {
 
     /// Answers requests for `/`, below `/dashboard` and for the links of pull requests; `None` for any other path.
     pub async fn answer(&self, request: &mut Request) -> Option<Response> {
+        let mut response = self.answer_at_root(request).await?;
+        self.prefix.set(&mut response);
+        Some(response)
+    }
+
+    async fn answer_at_root(&self, request: &mut Request) -> Option<Response> {
         if request.path() == "/" && matches!(*request.method(), Method::GET | Method::HEAD) {
             return Some(redirect("/dashboard"));
         }

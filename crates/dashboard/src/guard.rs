@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::form::Form;
+use crate::prefix::Prefix;
 
 /// The field of a form that holds its token.
 pub(crate) const TOKEN: &str = "token";
@@ -24,6 +25,7 @@ pub(crate) const TOKEN: &str = "token";
 pub(crate) struct Cookies {
     /// Whether browsers reach the server by HTTPS.
     is_https: bool,
+    path: String,
     /// The public origin of the server, if it is configured.
     public_origin: Option<String>,
 }
@@ -46,19 +48,22 @@ impl Cookies {
             url[..end.unwrap_or(url.len())].to_ascii_lowercase()
         });
         let is_https = origin.as_ref().is_some_and(|origin| origin.starts_with("https://"));
-        Self { is_https, public_origin: origin }
+        Self { is_https, path: Prefix::of(public_url).cookie_path().to_owned(), public_origin: origin }
     }
 
-    const fn name(&self, cookie: Cookie) -> &'static str {
-        // A browser accepts a `__Host-` cookie only by HTTPS and only for the same host.
-        match (cookie, self.is_https) {
-            (Cookie::Session, true) => "__Host-docent-session",
-            (Cookie::Session, false) => "docent-session",
-            (Cookie::PreSession, true) => "__Host-docent-visit",
-            (Cookie::PreSession, false) => "docent-visit",
-            (Cookie::Flash, true) => "__Host-docent-done",
-            (Cookie::Flash, false) => "docent-done",
-        }
+    fn name(&self, cookie: Cookie) -> String {
+        let name = match cookie {
+            Cookie::Session => "docent-session",
+            Cookie::PreSession => "docent-visit",
+            Cookie::Flash => "docent-done",
+        };
+        // A browser accepts such a cookie only by HTTPS, and one of a host only at its root.
+        let prefix = match (self.is_https, self.path.as_str()) {
+            (true, "/") => "__Host-",
+            (true, _) => "__Secure-",
+            (false, _) => "",
+        };
+        format!("{prefix}{name}")
     }
 
     /// The value of a cookie. `None` if two have the same name, since one of them may have been planted.
@@ -66,7 +71,7 @@ impl Cookies {
         let name = self.name(cookie);
         let values = request.headers().get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let pairs = values.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        let mut found = pairs.filter(|(key, _)| *key == name).map(|(_, value)| value);
+        let mut found = pairs.filter(|(key, _)| *key == name.as_str()).map(|(_, value)| value);
         let value = found.next()?;
         found.next().is_none().then_some(value)
     }
@@ -74,7 +79,8 @@ impl Cookies {
     /// Sets a cookie for this many seconds; 0 removes it.
     pub(crate) fn set(&self, response: &mut Response, cookie: Cookie, value: &str, seconds: u64) {
         let secure = if self.is_https { "; Secure" } else { "" };
-        let text = format!("{}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}", self.name(cookie));
+        let (name, path) = (self.name(cookie), &self.path);
+        let text = format!("{name}={value}; Path={path}; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
         if let Ok(value) = HeaderValue::try_from(text) {
             response.headers_mut().append(SET_COOKIE, value);
         }

@@ -12,6 +12,7 @@
 //! | `layout.rs`, `parts.rs`, `icon.rs`, `text.rs`, `words.rs`, `diff.rs`, `line_comments.rs`, `highlight.rs`, `assets.rs` | what pages have in common |
 //! | `pages/` | the pages |
 //! | `cost.rs` | what tokens cost |
+//! | `prefix.rs` | the path below which a proxy serves the dashboard |
 //! | `live.rs` | the event stream of live pages |
 //! | `turns.rs` | time, steps and tokens of each turn of a job |
 //! | `pull_api.rs` | links of pull requests, and the API to merge, update or close them |
@@ -34,6 +35,7 @@ mod live;
 mod operations;
 mod pages;
 mod parts;
+mod prefix;
 mod pull_api;
 mod route;
 mod text;

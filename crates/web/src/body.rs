@@ -26,6 +26,12 @@ enum Content {
 /// Guards that are dropped with the stream.
 type Guards = Vec<Box<dyn Any + Send>>;
 
+impl Default for Body {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
 impl Body {
     pub const fn empty() -> Self {
         Self(Content::Ended)
@@ -39,6 +45,15 @@ impl Body {
     /// Items that are ready together are sent in one write. Log lines of the stream belong to the request's span.
     pub fn stream(stream: impl Stream<Item = Bytes> + Send + 'static) -> Self {
         Self(Content::Stream(Box::pin(stream), Span::current(), Guards::new()))
+    }
+
+    /// The body with other bytes. One that is sent while it is being produced stays as it is.
+    #[must_use]
+    pub fn map(self, change: impl FnOnce(Bytes) -> Bytes) -> Self {
+        match self.0 {
+            Content::Full(bytes) => Self::full(change(bytes)),
+            other => Self(other),
+        }
     }
 
     /// Whether the body is sent while it is being produced.

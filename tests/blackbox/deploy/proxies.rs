@@ -1,6 +1,7 @@
 //! One walk through each proxy, by TLS: sign-in, a job, an answer that arrives word by word, the chat's files, what is
 //! closed, the client's address, and the chat below a path of the docs site.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -17,7 +18,7 @@ use serde_json::json;
 
 use super::certificate::{Certificate, DOCS, SERVER};
 use super::reader::{READER, Reader};
-use super::{changed, program};
+use super::{and_changed, changed, program};
 
 /// Where a proxy listens, and the folder of its files.
 pub(super) struct Place<'a> {
@@ -35,7 +36,7 @@ impl<'a> Place<'a> {
         Self { folder, certificate, plain: free_port(), secure: free_port() }
     }
 
-    pub(super) fn nginx(&self, server: SocketAddr) -> ThirdPartyServer {
+    pub(super) fn nginx(&self, server: SocketAddr, more: &[(&str, &str)]) -> ThirdPartyServer {
         let Self { folder, certificate, plain, secure } = self;
         let (pem, key) = (certificate.pem.display().to_string(), certificate.key.display().to_string());
         let site = changed(
@@ -51,6 +52,7 @@ impl<'a> Place<'a> {
                 ("/var/www/docs", &folder.join("docs").display().to_string()),
             ],
         );
+        let site = and_changed(site, more);
         let folder = folder.display();
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map(|kind| format!("{kind}_temp_path {folder}/{kind};"))
@@ -65,7 +67,7 @@ impl<'a> Place<'a> {
         ThirdPartyServer::start("nginx", command, *plain, self.folder)
     }
 
-    pub(super) fn caddy(&self, server: SocketAddr) -> ThirdPartyServer {
+    pub(super) fn caddy(&self, server: SocketAddr, more: &[(&str, &str)]) -> ThirdPartyServer {
         let Self { folder, certificate, plain, secure } = self;
         let tls = format!("\ttls {} {}", certificate.pem.display(), certificate.key.display());
         let site = changed(
@@ -77,6 +79,7 @@ impl<'a> Place<'a> {
                 ("/var/www/docs", &folder.join("docs").display().to_string()),
             ],
         );
+        let site = and_changed(site, more);
         let config = folder.join("Caddyfile");
         let ports = format!("http_port {plain}\n\thttps_port {secure}\n\tdefault_bind 127.0.0.1");
         fs::write(&config, format!("{{\n\tadmin off\n\t{ports}\n}}\n{site}")).expect("configure Caddy");
@@ -111,9 +114,13 @@ impl<'a> Place<'a> {
 
 /// A server that is reached through a proxy alone, and the model that it calls.
 fn stage() -> (Site, ModelServer) {
+    stage_at(&format!("https://{SERVER}"))
+}
+
+fn stage_at(public_url: &str) -> (Site, ModelServer) {
     let model = ModelServer::start();
     let mut env = model.configures(Wire::Anthropic);
-    env.push(("DOCENT_PUBLIC_URL".to_owned(), format!("https://{SERVER}")));
+    env.push(("DOCENT_PUBLIC_URL".to_owned(), public_url.to_owned()));
     env.push(("DOCENT_TRUSTED_PROXIES".to_owned(), "127.0.0.1".to_owned()));
     let env: Vec<(&str, &str)> = env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     (Site::with_env(PAGES, &env), model)
@@ -230,6 +237,56 @@ fn is_below_a_path(site: &Site, reader: &Reader) {
     assert_eq!(sends(search.json(&json!({ "query": "webhook" }))).status, 200);
 }
 
+/// All of the server below `/docent` of the docs site: every page that a person is led to, and what it loads.
+fn all_is_below_a_path(site: &Site, reader: &Reader) {
+    let agent = site.agent();
+    let job = agent.create("Look at the docs");
+    agent.ends(id(&job));
+    let mut person = Person::new(&site.server).through(reader.address(), DOCS).below("/docent");
+    person.signs_up(&site.installation, "ann", "owner");
+    assert!(person.cookies.iter().any(|(name, _)| name == "__Secure-docent-session"), "{:?}", person.cookies);
+    let mut seen = BTreeSet::new();
+    let mut next = vec!["/dashboard".to_owned()];
+    while let Some(path) = next.pop() {
+        let page = person.gets(&path);
+        assert!(matches!(page.status, 200 | 303), "{path}: {}: {}", page.status, page.text());
+        if let Some(to) = page.header("location") {
+            assert!(to.starts_with("/docent/"), "{path} redirects to {to}");
+        }
+        if !page.header("content-type").is_some_and(|kind| kind.starts_with("text/html")) {
+            continue;
+        }
+        for (attribute, address) in addresses(page.text()) {
+            assert!(!address.starts_with('/') || address.starts_with("/docent/"), "{path}: {attribute} {address}");
+            let Some(own) = address.strip_prefix("/docent") else { continue };
+            let own = own.split('#').next().unwrap_or_default().replace("&amp;", "&");
+            let follows = !matches!(attribute, "action" | "data-stream") && seen.len() < 150;
+            if follows && seen.insert(own.clone()) {
+                next.push(own);
+            }
+        }
+    }
+    assert!(seen.len() > 40 && seen.iter().any(|path| path.contains("/-/assets/")), "{seen:?}");
+    person.gets(&format!("/dashboard/{PROJECT}"));
+    let written = person.posts(&format!("/dashboard/{PROJECT}/reindex"), &[]);
+    let back = format!("/docent/dashboard/{PROJECT}");
+    assert_eq!((written.status, written.header("location")), (303, Some(back.as_str())));
+    assert!(agent.create("Look again")["id"].is_string());
+    let sends = |request: Request| request.header("Host", DOCS).send(reader.address()).expect("the proxy answers");
+    let jobs = Request::get(format!("/docent/v2/agent/{PROJECT}/jobs")).bearer(&site.admin_key);
+    assert_eq!(sends(jobs).status, 200, "the API is there, too");
+}
+
+/// The addresses in a page, with the attributes that hold them.
+fn addresses(html: &str) -> Vec<(&'static str, String)> {
+    let of = |name: &'static str| {
+        let begin = format!(" {name}=\"");
+        let values = html.split(&begin).skip(1).filter_map(|rest| rest.split('"').next().map(str::to_owned));
+        values.map(move |value| (name, value)).collect::<Vec<_>>()
+    };
+    ["href", "src", "action", "data-load", "data-events", "data-stream"].into_iter().flat_map(of).collect()
+}
+
 fn redirects(proxy: &ThirdPartyServer) {
     let redirect = proxy.send(&Request::get("/dashboard?a=b").header("Host", SERVER));
     let to = redirect.header("location").expect("a redirect");
@@ -244,11 +301,42 @@ fn nginx_passes_everything_on() {
     let certificate = Certificate::in_folder(folder.path());
     let place = Place::in_folder(folder.path(), &certificate);
     let (site, model) = stage();
-    let proxy = place.nginx(site.server.address());
+    let proxy = place.nginx(site.server.address(), &[]);
     redirects(&proxy);
     let reader = Reader::of(place.secure, SERVER, certificate.trusting());
     Walk { site: &site, model: &model, reader }.whole();
     is_below_a_path(&site, &Reader::of(place.secure, DOCS, certificate.trusting()));
+}
+
+#[test]
+#[ignore = "needs nginx: cargo xtask test --only deploy"]
+fn nginx_serves_all_of_it_below_a_path() {
+    let folder = tempfile::tempdir().expect("make a temporary folder");
+    let certificate = Certificate::in_folder(folder.path());
+    let place = Place::in_folder(folder.path(), &certificate);
+    let (site, model) = stage_at(&format!("https://{DOCS}/docent"));
+    model.replies_with(|_| Reply::text("Nothing to do.").finish("Nothing"));
+    let _proxy = place.nginx(
+        site.server.address(),
+        &[
+            (r"location ~ ^/docent/(?<rest>(discovery|sites|mcp|widget)/.*|widget\.js)$ {", "location /docent/ {"),
+            ("proxy_pass http://docent/$rest$is_args$args;", "proxy_pass http://docent/;"),
+        ],
+    );
+    all_is_below_a_path(&site, &Reader::of(place.secure, DOCS, certificate.trusting()));
+}
+
+#[test]
+#[ignore = "needs Caddy: cargo xtask test --only deploy"]
+fn caddy_serves_all_of_it_below_a_path() {
+    let folder = tempfile::tempdir().expect("make a temporary folder");
+    let certificate = Certificate::in_folder(folder.path());
+    let place = Place::in_folder(folder.path(), &certificate);
+    let (site, model) = stage_at(&format!("https://{DOCS}/docent"));
+    model.replies_with(|_| Reply::text("Nothing to do.").finish("Nothing"));
+    let paths = "/docent/discovery/* /docent/sites/* /docent/mcp/* /docent/widget/* /docent/widget.js";
+    let _proxy = place.caddy(site.server.address(), &[(paths, "/docent/*")]);
+    all_is_below_a_path(&site, &Reader::of(place.secure, DOCS, certificate.trusting()));
 }
 
 #[test]
@@ -258,7 +346,7 @@ fn caddy_passes_everything_on() {
     let certificate = Certificate::in_folder(folder.path());
     let place = Place::in_folder(folder.path(), &certificate);
     let (site, model) = stage();
-    let proxy = place.caddy(site.server.address());
+    let proxy = place.caddy(site.server.address(), &[]);
     redirects(&proxy);
     let reader = Reader::of(place.secure, SERVER, certificate.trusting());
     Walk { site: &site, model: &model, reader }.whole();

@@ -2,6 +2,8 @@
 "use strict";
 
 const policy = window.trustedTypes?.createPolicy("docent", { createHTML: (text) => text });
+// The address of the dashboard, which a proxy may serve below a path.
+const HOME = new URL(document.currentScript.src).pathname.split("/-/")[0];
 // Markup of this server alone: fetched from its own pages, in which foreign text is escaped.
 const parsed = (text) => {
   const template = document.createElement("template");
@@ -58,7 +60,7 @@ if (find && foundPanel?.showPopover) {
     if (text.length < 2) { hide(); return; }
     timer = setTimeout(async () => {
       try {
-        const response = await fetch(`/dashboard/-/search?q=${encodeURIComponent(text)}`);
+        const response = await fetch(`${HOME}/-/search?q=${encodeURIComponent(text)}`);
         if (!response.ok || response.redirected || mine !== asked) return;
         const found = parsed(await response.text()).querySelector("[data-found]");
         if (!found) return;
@@ -109,7 +111,7 @@ const trouble = (text, link) => {
 // The markup of a response. Anything else is told, and `null`: the session is over, or the server is away.
 const markupOf = async (response) => {
   if (response.status === 401 || response.redirected) {
-    trouble("You are signed out, so this page shows nothing new.", `/dashboard/-/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`);
+    trouble("You are signed out, so this page shows nothing new.", `${HOME}/-/sign-in?to=${encodeURIComponent(`/dashboard${location.pathname.slice(HOME.length)}${location.search}`)}`);
     return null;
   }
   if (response.status >= 500) throw response;
@@ -210,7 +212,7 @@ if (live && navigator.locks && window.BroadcastChannel) {
       if (source && next === topics && source.readyState !== EventSource.CLOSED) return;
       source?.close();
       topics = next;
-      source = new EventSource(`/dashboard/-/live?topic=${topics}`);
+      source = new EventSource(`${HOME}/-/live?topic=${topics}`);
       const tell = (event) => { channel.postMessage(event); hear(event); };
       // An end and a beginning are told, too: a tab then fetches, and learns what happened.
       source.onopen = () => tell({ topic: "*" });

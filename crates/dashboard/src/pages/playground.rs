@@ -266,6 +266,9 @@ enum ReplyPart {
     Problem(String),
 }
 
+/// The names of the parts of a line that are markup.
+const MARKUP_PARTS: [&str; 4] = ["snippets", "found", "source", "rendered"];
+
 /// Makes the parts of a reply the lines of a stream: one JSON object each. The answer comes as Markdown while it is written, and
 /// as HTML, rendered, at its end.
 struct ReplyLines {
@@ -398,7 +401,15 @@ pub(crate) async fn stream(request: &AuthorizedRequest<'_>, project: &Project) -
         };
         std::future::ready(Some(line))
     });
-    let lines = stream::once(async { snippets }).chain(lines).map(|line| Bytes::from(format!("{line}\n")));
+    let prefix = request.dashboard.prefix.clone();
+    let lines = stream::once(async { snippets }).chain(lines).map(move |mut line| {
+        for name in MARKUP_PARTS {
+            if let Some(Value::String(html)) = line.get_mut(name) {
+                *html = prefix.in_html(html);
+            }
+        }
+        Bytes::from(format!("{line}\n"))
+    });
     let lines = lines.take_until(Box::pin(request.session_ended()));
     Ok(respond::stream("application/x-ndjson", lines))
 }

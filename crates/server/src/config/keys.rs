@@ -377,14 +377,9 @@ fn prices(currency: String, models: &BTreeMap<String, ModelConfig>, offered: &BT
 fn public_url(given: &str) -> Result<String, ConfigError> {
     let wrong = |sentence| Err(ConfigError::wrong("public_url", sentence));
     match BaseUrl::parse(given) {
-        Ok(url) if url.uri().path() != "/" => wrong(format!(
-            "`{}`: the server cannot be reached below a path, because its pages link to each other from the root; give it a \
-             name of its own, such as `https://docent.example.com`",
-            url.uri().path()
-        )),
         Ok(_) => Ok(given.trim_end_matches('/').to_owned()),
         Err(why) => {
-            wrong(format!("{why}; give the address people reach the server at, such as `https://docs.example.com`"))
+            wrong(format!("{why}; give the address people reach the server at, such as `https://docent.example.com`"))
         }
     }
 }
