@@ -20,7 +20,7 @@ mod made_up;
 const START: i64 = 20_000 * 86_400_000;
 const TRIES: usize = 40;
 
-type Failure = Box<dyn std::error::Error>;
+type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {

@@ -1,12 +1,14 @@
-//! Fills a database with jobs and conversations of a project, to look at or to measure: `cargo run --release -p docent-store
-//! --example seed DATABASE PROJECT [JOBS] [CONVERSATIONS]`. The project's domain is its id.
+//! Fills a database with jobs, pull requests and conversations of a project, to look at or to measure: `cargo run --release -p
+//! docent-store --example seed DATABASE PROJECT [JOBS] [CONVERSATIONS]`. The project's domain is its id.
 //!
 //! They are spread over the 30 days until now, 10,000 jobs and 100,000 conversations unless told. Jobs are done, but for one
-//! of ten that failed. Each day has as many different searches as are counted. No server may run on the database meanwhile.
+//! of ten that failed; one of five has a pull request, without a branch. Each day has as many different searches as are counted.
+//! No server may run on the database meanwhile.
 
 use std::sync::Arc;
 
 use docent_assistant::{MOST_TERMS_A_DAY, Search, Searches};
+use docent_forge::{NewPullRecord, PullRequestSpec, PullRequests, PullState};
 use docent_jobs::conformance::sample_job;
 use docent_jobs::{Instruction, JobProgress, Outcome, Row, Store, WriteGuards, state};
 use docent_store::SqliteStore;
@@ -20,7 +22,7 @@ mod made_up;
 
 const AT_ONCE: u32 = 256;
 
-type Failure = Box<dyn std::error::Error>;
+type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
@@ -42,7 +44,13 @@ async fn main() -> Result<(), Failure> {
             (made.project, made.domain) = (project.clone(), domain.clone());
             made.source.branch = format!("docent/{id}");
             let store = Arc::clone(&store);
-            writers.spawn(async move { job(&store, made, n).await });
+            writers.spawn(async move {
+                if n.is_multiple_of(5) {
+                    pull_request(&store, &made, n).await?;
+                }
+                job(&store, made, n).await?;
+                Ok::<_, Failure>(())
+            });
         }
         while let Some(written) = writers.join_next().await {
             written??;
@@ -61,6 +69,31 @@ async fn searches(store: &SqliteStore, domain: &Domain, start: i64) -> Result<()
         let term = |n: u64| format!("how to configure topic {}", n + MOST_TERMS_A_DAY / 10 * day.unsigned_abs());
         let search = |n: u64| Search { domain: domain.clone(), term: term(n), at, has_results: !n.is_multiple_of(10) };
         store.count((0..MOST_TERMS_A_DAY).map(search).collect()).await?;
+    }
+    Ok(())
+}
+
+/// One of four is open, and of the others one of eight was closed without merging.
+async fn pull_request(store: &SqliteStore, job: &AgentJob, n: u32) -> Result<(), StoreError> {
+    let request = PullRequestSpec {
+        title: format!("Replace \"widget {n}\" with \"gadget {n}\""),
+        body: format!("> Replace \"widget {n}\" with \"gadget {n}\"\n\nChanged {} pages.\n", n % 7 + 1),
+        head: job.source.branch.clone(),
+        base: "main".to_owned(),
+        draft: job.as_draft,
+        labels: Vec::new(),
+    };
+    let new = NewPullRecord {
+        id: RandomIds.unguessable(),
+        project: job.project.clone(),
+        request,
+        created_at: job.created_at,
+    };
+    let opened = store.open(new).await?;
+    if !n.is_multiple_of(20) {
+        let state = if n.is_multiple_of(8) { PullState::Closed } else { PullState::Merged };
+        let later = job.created_at.plus(std::time::Duration::from_secs(3_600));
+        store.end(&opened.project, opened.id, state, None, later).await?;
     }
     Ok(())
 }

@@ -61,7 +61,8 @@ fn measured(options: &Options, folder: &Path, stopping: &Stopping) -> Result<Vec
     Assistant::new(&server, PROJECT, &key).is_ready();
     let mut owner = Person::joins(&server, &installation, "olive", "owner");
     let mut rows = Vec::new();
-    for path in pages(&job, &pull) {
+    let conversation = conversation(&mut owner)?;
+    for path in pages(&job, &pull, &conversation) {
         stopping.check()?;
         let mut times = Times::default();
         let mut size = 0;
@@ -94,6 +95,14 @@ fn begun(installation: &Installation) -> (String, String) {
     (last("id"), last("prLink"))
 }
 
+/// The id of the newest conversation.
+fn conversation(owner: &mut Person<'_>) -> Result<String, String> {
+    let link = format!("/dashboard/{PROJECT}/conversations/");
+    let list = owner.gets(link.trim_end_matches('/'));
+    let id = list.text().split(&link).nth(1).and_then(|rest| rest.split('"').next());
+    id.map(str::to_owned).ok_or_else(|| "the list of conversations is empty".to_owned())
+}
+
 fn seed(program: &PathBuf, database: &Path, options: &Options) -> Result<(), String> {
     println!("{} jobs and {} conversations …", options.jobs, options.conversations);
     let mut command = Command::new(program);
@@ -102,14 +111,31 @@ fn seed(program: &PathBuf, database: &Path, options: &Options) -> Result<(), Str
     if status.success() { Ok(()) } else { Err(format!("{} failed: {status}", program.display())) }
 }
 
-fn pages(job: &str, pull: &str) -> Vec<String> {
-    let server = ["", "/-/jobs", "/-/pulls", "/-/projects", "/-/operators", "/-/audit", "/-/settings", "/-/account"];
+/// Every page that reads what grows with a server: lists, filters, searches and counts; and one of each other kind.
+fn pages(job: &str, pull: &str, conversation: &str) -> Vec<String> {
+    let server = [
+        "",
+        "/-/jobs",
+        "/-/jobs?text=topic+7",
+        "/-/pulls",
+        "/-/pulls?state=open&text=widget",
+        "/-/projects",
+        "/-/operators",
+        "/-/audit",
+        "/-/settings",
+        "/-/account",
+        "/-/style",
+        "/-/search?q=webhook",
+        "/-/search?q=widget+7",
+        "/-/search?q=nowhere+to+be+found",
+    ];
     let of_project = [
         "",
         "/jobs",
         "/jobs?status=failed",
         "/jobs/new",
         "/pulls",
+        "/pulls?state=merged",
         "/playground",
         "/playground?q=How+is+a+webhook+delivered%3F",
         "/conversations",
@@ -117,16 +143,28 @@ fn pages(job: &str, pull: &str) -> Vec<String> {
         "/conversations?text=number+7",
         "/conversations?text=nowhere",
         "/analytics",
+        "/analytics?days=7",
+        "/analytics?days=365",
         "/gaps",
+        "/gaps?days=365",
         "/searches",
         "/searches?which=nothing",
+        "/docs",
+        "/docs?page=quickstart",
+        "/widget",
         "/keys",
         "/settings",
     ];
-    let mut pages: Vec<String> = server.iter().map(|page| format!("/dashboard{page}")).collect();
-    pages.extend(of_project.iter().map(|page| format!("/dashboard/{PROJECT}{page}")));
-    pages.push(format!("/dashboard/{PROJECT}/jobs/{job}"));
-    pages.push(format!("/dashboard/{PROJECT}/pulls/{pull}"));
-    pages.push(format!("/dashboard/{PROJECT}/pulls/{pull}?layout=split"));
-    pages
+    let of_one = [
+        format!("/jobs/{job}"),
+        format!("/jobs/{job}/changes"),
+        format!("/jobs/{job}/events?after=0"),
+        format!("/pulls/{pull}"),
+        format!("/pulls/{pull}?layout=split"),
+        format!("/pulls/{pull}/conflicts"),
+        format!("/conversations/{conversation}"),
+    ];
+    let of_project = of_project.iter().copied().chain(of_one.iter().map(String::as_str));
+    let of_project = of_project.map(|page| format!("/dashboard/{PROJECT}{page}"));
+    server.iter().map(|page| format!("/dashboard{page}")).chain(of_project).collect()
 }

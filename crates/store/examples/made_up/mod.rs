@@ -17,7 +17,7 @@ pub(crate) async fn conversations(
     domain: &Domain,
     conversations: u32,
     start: i64,
-) -> Result<(), Box<dyn std::error::Error>> {
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     for first in (0..conversations).step_by(AT_ONCE as usize) {
         let mut writers = tokio::task::JoinSet::new();
         for n in first..conversations.min(first + AT_ONCE) {
