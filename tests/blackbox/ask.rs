@@ -5,7 +5,7 @@ use std::process::{Child, Stdio};
 
 use docent_tests::model_server::{Gate, Reply, Wire};
 use docent_tests::site::PAGES;
-use docent_tests::{Finished, Installation, ModelServer, Site, eventually};
+use docent_tests::{Finished, Installation, ModelServer, Person, Site, eventually};
 use rustix::process::{Pid, Signal, kill_process};
 
 const QUESTION: &str = "How often is a webhook delivery retried?";
@@ -88,6 +88,9 @@ fn a_conversation_goes_on_beside_a_server_that_knows_it_too() {
     assert_eq!(second["threadId"], thread, "{second:#}");
     assert_eq!(second["sources"][0]["path"], "guides/webhooks", "it leans on what was asked before: {second:#}");
 
+    let mut owner = Person::joins(&site.server, &site.installation, "olive", "owner");
+    let asked = owner.gets("/dashboard/acme/conversations");
+    assert!(asked.text().contains("Nobody has asked anything yet"), "no reader did: {}", asked.text());
     let third = site.assistant().ask_with("Thanks.", &serde_json::json!({ "threadId": thread }));
     assert_eq!(third.thread(), thread, "one conversation, wherever it is held");
 }

@@ -409,7 +409,7 @@ await page.getByLabel('Branch').fill(branch);
 await page.getByRole('button', { name: 'Add' }).click();
 await page.waitForURL('**/dashboard/hostile');
 // The page follows the index without a reload.
-await page.getByText(/4,?008 pages/).first().waitFor({ timeout: 60_000 });
+await page.getByText(/4,?008 pages/).first().waitFor({ timeout: 240_000 });
 await page.goto(`${server}/dashboard/hostile/jobs/new`);
 await page.locator('#prompt').fill('Replace "widget" with "gadget"');
 await page.getByRole('button', { name: 'Start' }).click();

@@ -170,7 +170,8 @@ impl Pulls {
             let (repositories, project) = (self.repositories.clone(), project.clone());
             move || {
                 let mirror = repositories.fetched(&project)?;
-                let compared = records.iter().map(|record| compared(&mirror, record)).collect::<Vec<_>>();
+                let mut tips = HashMap::new();
+                let compared: Vec<_> = records.iter().map(|record| compared(&mirror, record, &mut tips)).collect();
                 Some((mirror, records, compared))
             }
         });
@@ -384,12 +385,20 @@ impl Pulls {
     }
 }
 
-/// The commits that a size is of: those of an ended pull request, and else the tips of its branches.
-fn compared(mirror: &Mirror, record: &PullRecord) -> Option<(CommitId, CommitId)> {
-    match &record.ended {
-        Some(ended) => Some((ended.from.parse().ok()?, ended.to.parse().ok()?)),
-        None => Some((mirror.find_branch(&record.base).ok()??, mirror.find_branch(&record.head).ok()??)),
+/// The commits that a size is of: those of an ended pull request, and else the tips of its branches, which are looked up once.
+fn compared(
+    mirror: &Mirror,
+    record: &PullRecord,
+    tips: &mut HashMap<String, Option<CommitId>>,
+) -> Option<(CommitId, CommitId)> {
+    if let Some(ended) = &record.ended {
+        return Some((ended.from.parse().ok()?, ended.to.parse().ok()?));
     }
+    let mut tip = |branch: &str| match tips.get(branch) {
+        Some(tip) => *tip,
+        None => *tips.entry(branch.to_owned()).or_insert(mirror.find_branch(branch).ok().flatten()),
+    };
+    Some((tip(&record.base)?, tip(&record.head)?))
 }
 
 fn size(mirror: &Mirror, record: &PullRecord) -> Option<ChangeSize> {

@@ -130,6 +130,22 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conformance::sample_job;
+    use crate::entry::Instruction;
+    use crate::state;
+
+    #[test]
+    fn an_active_job_runs_while_its_lease_lasts_and_waits_otherwise() {
+        let now = Timestamp::from_millis(1_000);
+        let later = |millis: i64| Timestamp::from_millis(1_000 + millis);
+        let (mut row, _) = state::create(sample_job(1), Instruction::new(Vec::new()));
+        row.attempt.not_before = now;
+        assert_eq!(row.work(now), JobWork::Waits { until: None });
+        row.attempt.not_before = later(5);
+        assert_eq!(row.work(now), JobWork::Waits { until: Some(later(5)) });
+        row.lease = Some(Lease { token: 1, holder: "node".to_owned(), until: later(9) });
+        assert_eq!([row.work(now), row.work(later(9))], [JobWork::Runs, JobWork::Waits { until: None }]);
+    }
 
     #[test]
     fn both_forms_of_a_jobs_own_branch_name_the_job() {

@@ -3,7 +3,7 @@
 use docent_forge::PullState;
 
 use super::*;
-use crate::MergeError;
+use crate::{ChangeSize, MergeError};
 
 /// A world in which a job has opened a pull request.
 async fn opened() -> (World, AgentJob, PullRecord) {
@@ -31,6 +31,19 @@ async fn a_merge_brings_the_changes_into_the_base_and_they_can_be_looked_at_ever
     let branch = PathBuf::from(world.project().repository).join("refs/heads").join(&job.source.branch);
     std::fs::remove_file(branch).expect("the branch is deleted");
     assert_eq!(pulls.changes(&world.project(), &merged, DiffView::default()).await.expect("compares"), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_size_of_a_pull_request_is_that_of_all_its_changes_open_and_merged() {
+    let (world, _, pull) = opened().await;
+    let (pulls, project) = (world.pulls(), world.project());
+    pulls.changes(&project, &pull, DiffView::default()).await.expect("fetches");
+    let size = vec![Some(ChangeSize { files: 2, added_lines: 2, removed_lines: 2 })];
+    assert_eq!(pulls.sizes(&project, vec![pull.clone()]).await, size);
+    let merged = pulls.merge(&project, &pull).await.expect("merged");
+    assert_eq!(pulls.sizes(&project, vec![merged]).await, size);
+    let gone = PullRecord { head: "gone".to_owned(), ..pull };
+    assert_eq!(pulls.sizes(&project, vec![gone]).await, [None]);
 }
 
 #[tokio::test(start_paused = true)]

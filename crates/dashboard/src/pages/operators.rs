@@ -1,6 +1,6 @@
 //! The people who may sign in, and what they did.
 
-use docent_operators::{Credential, Operator, OperatorId, OperatorName, OperatorRole, WriteError};
+use docent_operators::{AuditEntry, Credential, Operator, OperatorId, OperatorName, OperatorRole, WriteError};
 use docent_types::Refusal;
 use docent_web::{HttpError, Response};
 use http::StatusCode;
@@ -10,7 +10,7 @@ use crate::dashboard::AuthorizedRequest;
 use crate::flash::Flash;
 use crate::layout::{Section, token};
 use crate::parts::{Column, FormProblem, button, copy_button, danger, field, form_problem, notice, table};
-use crate::text::{Untrusted, relative_time};
+use crate::text::{Untrusted, in_url, relative_time};
 
 const ROLES: [(&str, OperatorRole); 3] =
     [("viewer", OperatorRole::Viewer), ("editor", OperatorRole::Editor), ("owner", OperatorRole::Owner)];
@@ -168,6 +168,49 @@ async fn known(request: &AuthorizedRequest<'_>, id: &str) -> Result<(OperatorId,
     Ok((found.id, found.name.as_str().to_owned()))
 }
 
+/// What was done, by the names that the audit list has for it.
+const ACTIONS: [(&str, &str); 26] = [
+    ("job.create", "Started a job"),
+    ("job.message", "Gave a job another instruction"),
+    ("job.archive", "Archived a job"),
+    ("key.create", "Made a key"),
+    ("key.revoke", "Revoked a key"),
+    ("operator.invite", "Invited somebody"),
+    ("operator.join", "Joined"),
+    ("operator.remove", "Removed an operator"),
+    ("operator.reset", "Made a link for a new password"),
+    ("operator.role", "Set a role"),
+    ("operator.password", "Set a password"),
+    ("project.add", "Added a project"),
+    ("project.change", "Changed a project"),
+    ("project.reindex", "Had docs fetched and indexed"),
+    ("project.remove", "Removed a project"),
+    ("pull.merged", "Merged a pull request"),
+    ("pull.squashed", "Merged a pull request as one commit"),
+    ("pull.updated", "Updated a branch"),
+    ("pull.up-to-date", "Looked whether a branch is up to date"),
+    ("pull.closed", "Closed a pull request"),
+    ("pull.reopened", "Reopened a pull request"),
+    ("pull.commented", "Commented on a pull request"),
+    ("pull.solve", "Had conflicts solved"),
+    ("sign_in", "Signed in"),
+    ("sign_in.failed", "Failed to sign in"),
+    ("sign_out", "Signed out"),
+];
+
+/// An action in words, with its name as a tooltip; one without words is shown by its name.
+fn sentence_of(action: &str) -> Markup {
+    let words = ACTIONS.iter().find(|(name, _)| *name == action).map(|(_, words)| words);
+    html! { @match words { Some(words) => span title=(action) { (words) }, None => code { (action) } } }
+}
+
+/// The page of the job that an entry is about, and its id.
+fn job_of<'e>(request: &AuthorizedRequest<'_>, entry: &'e AuditEntry) -> Option<(String, &'e str)> {
+    let id = Some(entry.subject.as_str()).filter(|_| entry.action.starts_with("job."))?;
+    let project = request.frame.projects.iter().find(|project| Some(&project.id) == entry.project.as_ref())?;
+    Some((format!("/dashboard/{}/jobs/{}", project.domain, in_url(id)), id))
+}
+
 /// The audit list, newest first.
 pub(crate) async fn audit(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
     let before = request.http.query("before").and_then(|before| before.parse::<u64>().ok());
@@ -175,10 +218,13 @@ pub(crate) async fn audit(request: &AuthorizedRequest<'_>) -> Result<Response, H
     let now = request.parts().clock.now();
     let rows = entries.iter().map(|(_, entry)| {
         vec![
-            html! { code { (entry.action) } @if let Some(detail) = &entry.detail { " " (Untrusted(detail)) } },
+            html! { (sentence_of(&entry.action)) @if let Some(detail) = &entry.detail { span.sub { (Untrusted(detail)) } } },
             html! { @match &entry.operator { Some(name) => (Untrusted(name.as_str())), None => "command line" } },
             html! { @if let Some(project) = &entry.project { (project) } },
-            html! { (Untrusted(&entry.subject)) },
+            html! { @match job_of(request, entry) {
+                Some((address, id)) => a href=(address) { code title=(id) { "…" (id.get(id.len().saturating_sub(12)..).unwrap_or(id)) } },
+                None => (Untrusted(&entry.subject)),
+            } },
             relative_time(entry.at, now),
             html! { @if let Some(address) = entry.address { (address) } },
         ]

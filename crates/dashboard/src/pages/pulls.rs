@@ -570,7 +570,7 @@ pub(crate) async fn conflicts(
         } @else {
             (notice("bad", &html! {
                 p {
-                    "It cannot be merged: " code { (Untrusted(&record.base)) } " and " code { (Untrusted(&record.head)) } " changed "
+                    "It cannot be merged: " code { (Untrusted(&record.base)) } " and " (long_name(&record.head)) " changed "
                     (counted(files.len() as u64, "file")) " in ways that do not fit together."
                 }
             }))
@@ -684,7 +684,7 @@ fn sides(conflict: &LineConflict, record: &PullRecord) -> String {
 }
 
 fn conflict(file: &FileConflict, record: &PullRecord) -> Markup {
-    let (base, head) = (html! { code { (Untrusted(&record.base)) } }, html! { code { (Untrusted(&record.head)) } });
+    let (base, head) = (html! { code { (Untrusted(&record.base)) } }, long_name(&record.head));
     html! {
         h2 { code { (Untrusted(&file.path)) } }
         @match &file.kind {
@@ -692,9 +692,11 @@ fn conflict(file: &FileConflict, record: &PullRecord) -> Markup {
                 p { "Both changed the same lines." }
                 @for lines in lines {
                     p.soft { "From line " (lines.line) " on " (base) ":" }
-                    (side(&html! { "Before" }, &lines.base))
-                    (side(&html! { "On " (base) }, &lines.target))
-                    (side(&html! { "On " (head) }, &lines.source))
+                    div.sides {
+                        div { (side(&html! { "Before" }, &lines.base)) }
+                        div { (side(&html! { "On " (base) }, &lines.target)) }
+                        div { (side(&html! { "On " (head) }, &lines.source)) }
+                    }
                 }
             },
             ConflictKind::Structure => p { "Both changed the same entries of the navigation." },
