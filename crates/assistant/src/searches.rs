@@ -56,7 +56,7 @@ pub struct SearchCounts {
 }
 
 impl SearchCounts {
-    pub(crate) fn add(&mut self, other: Self) {
+    pub fn add(&mut self, other: Self) {
         self.searches += other.searches;
         self.without_results += other.without_results;
     }
