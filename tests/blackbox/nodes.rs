@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use docent_tests::agent::{Event, branch, id, pull_request};
+use docent_tests::api_description::{api_description, operations};
 use docent_tests::assistant::question_body;
 use docent_tests::http::Streaming;
 use docent_tests::installation::KeyKind;
@@ -74,6 +75,24 @@ impl Nodes {
             let pid = holder.split('-').next()?.parse::<u32>().ok()?;
             self.nodes.iter().position(|node| node.server.pid() == pid)
         })
+    }
+
+    /// Asserts that each operation that takes a key answers that the database is away.
+    fn says_to_all_that_the_database_is_away(&self, node: usize) {
+        let server = &self.nodes[node].server;
+        thread::scope(|scope| {
+            for operation in operations(api_description()).filter(|operation| operation.statuses().contains(&503)) {
+                let keys = [("adminKey", &self.admin_key), ("assistantKey", &self.assistant_key)];
+                let Some((_, key)) = keys.iter().find(|(kind, _)| operation.takes(kind)) else { continue };
+                let name =
+                    |name: &str| if matches!(name, "projectId" | "domain") { PROJECT } else { "none" }.to_owned();
+                let request = operation.request(name).bearer(key);
+                scope.spawn(move || {
+                    let answer = server.send(&request);
+                    assert_eq!(answer.status, 503, "{}: {}", operation.name(), answer.text());
+                });
+            }
+        });
     }
 
     fn is_ready(&self, node: usize) -> bool {
@@ -339,6 +358,7 @@ fn a_database_that_restarts_is_seen_and_nothing_is_lost() {
     gate.holds(1);
     assert!(nodes.is_ready(0) && nodes.is_ready(1));
     nodes.postgres.stop();
+    nodes.says_to_all_that_the_database_is_away(0);
     for node in 0..2 {
         eventually("the node to say that it is not ready", || (!nodes.is_ready(node)).then_some(()));
         let refused = nodes.agent(node).try_create(&json!({ "prompt": "Add another page" }));

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use serde_json::json;
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::cli::{Cli, Command};
 use crate::commands::{
@@ -125,7 +125,10 @@ async fn carry_out(command: &Command, cli: &Cli, config: Config, json: bool) -> 
             let running = serve::start(config).await?;
             let url = format!("http://{}", running.address());
             output::line(if json { json!({ "listening": url }).to_string() } else { format!("listening on {url}") })?;
-            greet_the_first(&running, json).await?;
+            // The server runs: a database that is away for a moment now does not end it.
+            if let Err(failure) = greet_the_first(&running, json).await {
+                warn!(%failure, "could not look whether anybody can sign in");
+            }
             running.until_shutdown().await
         }
         Command::Project(command) => projects::run(&App::open(config).await?, command, json).await,

@@ -1,12 +1,14 @@
 //! The store's errors, and how work inside a transaction reports that it must be undone.
 
+use std::error::Error;
+use std::io;
 use std::time::Duration;
 
+use deadpool_postgres::PoolError;
 use docent_types::{BoxError, StoreError};
-use thiserror::Error;
 
 /// Why a database could not be opened. Each sentence says what to do.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error("the address of the database is not understood: write it as postgres://user:password@host:5432/database")]
     Address { source: BoxError },
@@ -45,6 +47,7 @@ impl<E: From<StoreError>> Abort<E> {
     pub(crate) fn explain(self, doing: &'static str) -> E {
         match self {
             Self::Refused(answer) => answer,
+            Self::Failed(source) if is_unavailable(&*source) => StoreError::unavailable(doing, source).into(),
             Self::Failed(source) => StoreError::new(doing, source).into(),
         }
     }
@@ -76,8 +79,25 @@ pub(crate) fn explained(error: tokio_postgres::Error) -> BoxError {
     }
 }
 
+/// Whether an error says that the database cannot be reached or serves nobody at the moment, and not that something is
+/// wrong with what was asked of it.
+pub(crate) fn is_unavailable(error: &(dyn Error + 'static)) -> bool {
+    if let Some(said) = error.downcast_ref::<Said>() {
+        return UNAVAILABLE.iter().any(|code| said.code.starts_with(code));
+    }
+    error.is::<io::Error>()
+        || error.is::<NotCommitted>()
+        || error.downcast_ref::<tokio_postgres::Error>().is_some_and(tokio_postgres::Error::is_closed)
+        || matches!(error.downcast_ref::<PoolError>(), Some(PoolError::Timeout(_)))
+        || error.source().is_some_and(is_unavailable)
+}
+
+/// The codes with which a server that starts, ends, has no disk or connection left, or ended a transaction or a statement that took
+/// too long says so, or their beginnings. Another is what a primary says that has become a standby.
+const UNAVAILABLE: [&str; 7] = ["08", "53", "57P", "57014", "25P03", "25P04", "25006"];
+
 /// What the server said.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 #[error("the database says: {sentence} ({code})")]
 struct Said {
     code: String,
@@ -85,7 +105,7 @@ struct Said {
 }
 
 /// Why a transaction did not take place, or may not have.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum NotCommitted {
     #[error("the connection was lost before the transaction was committed, and nothing was written")]
     Lost(#[source] BoxError),
@@ -98,11 +118,34 @@ pub(crate) enum NotCommitted {
 }
 
 /// The store was closed.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 #[error("the store is closed")]
 pub(crate) struct Closed;
 
 /// A write or a read panicked; what it wrote was undone.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 #[error("the decision panicked")]
 pub(crate) struct Panicked;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(code: &str) -> BoxError {
+        Said { code: code.to_owned(), sentence: "no".to_owned() }.into()
+    }
+
+    #[test]
+    fn a_server_that_starts_or_ends_is_unavailable_and_one_that_refuses_is_not() {
+        for code in ["57P01", "57P03", "53300", "57014", "25P03", "08006", "25006"] {
+            assert!(is_unavailable(&*said(code)), "{code}");
+            assert!(is_unavailable(&NotCommitted::Lost(said(code))), "{code}");
+        }
+        for code in ["23505", "42P01", "28P01"] {
+            assert!(!is_unavailable(&*said(code)), "{code}");
+        }
+        assert!(is_unavailable(&io::Error::from(io::ErrorKind::ConnectionRefused)));
+        let error: StoreError = Abort::<StoreError>::Failed(said("57P03")).explain("read a job");
+        assert!(error.is_unavailable());
+    }
+}

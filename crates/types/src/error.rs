@@ -71,6 +71,7 @@ pub enum CallError {
 #[error("could not {doing}")]
 pub struct StoreError {
     doing: &'static str,
+    is_unavailable: bool,
     #[source]
     source: BoxError,
 }
@@ -78,7 +79,18 @@ pub struct StoreError {
 impl StoreError {
     /// `doing` completes the sentence "could not …", for example `"append to the journal"`.
     pub fn new(doing: &'static str, source: impl Into<BoxError>) -> Self {
-        Self { doing, source: source.into() }
+        Self { doing, is_unavailable: false, source: source.into() }
+    }
+
+    /// Like [`new`](Self::new), for a database that cannot be reached or serves nobody at the moment: the same may succeed
+    /// in a moment.
+    pub fn unavailable(doing: &'static str, source: impl Into<BoxError>) -> Self {
+        Self { is_unavailable: true, ..Self::new(doing, source) }
+    }
+
+    /// Whether the same may succeed in a moment.
+    pub fn is_unavailable(&self) -> bool {
+        self.is_unavailable
     }
 }
 

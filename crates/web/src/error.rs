@@ -1,7 +1,5 @@
 //! Every answer that is not a success, in one envelope: `{"error": "sentence"}`.
 
-use std::error::Error;
-use std::io;
 use std::time::Duration;
 
 use docent_types::{BoxError, CallError, Refusal, RefusalKind, StoreError, error_chain, retry_after_seconds};
@@ -14,8 +12,8 @@ use crate::rate_limit::rate_limit;
 use crate::request_id::RequestId;
 use crate::respond::{self, Response};
 
-/// When a request that met a database out of reach may be sent again.
-const UNREACHABLE_RETRY: Duration = Duration::from_secs(5);
+/// When a request that met a database that is away may be sent again.
+const UNAVAILABLE_RETRY: Duration = Duration::from_secs(5);
 
 /// Why a request gets no 2xx.
 #[derive(Debug, thiserror::Error)]
@@ -151,34 +149,13 @@ impl From<CallError> for HttpError {
 
 impl From<StoreError> for HttpError {
     fn from(error: StoreError) -> Self {
-        if !is_unreachable(&error) {
+        if !error.is_unavailable() {
             return Self::internal(error);
         }
         tracing::warn!(error = error_chain(&error), "the database cannot be reached");
-        let kind = RefusalKind::Unavailable(UNREACHABLE_RETRY);
+        let kind = RefusalKind::Unavailable(UNAVAILABLE_RETRY);
         Refusal::new(kind, "the database cannot be reached at the moment; send the request again in a moment").into()
     }
-}
-
-/// Whether an error was caused by a connection that could not be made, or that broke.
-fn is_unreachable(error: &(dyn Error + 'static)) -> bool {
-    use io::ErrorKind::{
-        BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, HostUnreachable, NetworkUnreachable,
-        NotConnected, TimedOut, UnexpectedEof,
-    };
-    let kinds = [
-        BrokenPipe,
-        ConnectionAborted,
-        ConnectionRefused,
-        ConnectionReset,
-        HostUnreachable,
-        NetworkUnreachable,
-        NotConnected,
-        TimedOut,
-        UnexpectedEof,
-    ];
-    error.downcast_ref::<io::Error>().is_some_and(|error| kinds.contains(&error.kind()))
-        || error.source().is_some_and(is_unreachable)
 }
 
 /// Error texts are written to follow a colon; here the text becomes a sentence with a capital and a full stop. A
@@ -278,11 +255,11 @@ mod tests {
 
     #[test]
     fn a_database_out_of_reach_is_no_failure_of_ours() {
-        let refused = StoreError::new("read a job", io::Error::from(io::ErrorKind::ConnectionRefused));
-        let answer = HttpError::from(refused).response(&id(), ErrorShape::Error);
+        let away = StoreError::unavailable("read a job", "the connection is refused");
+        let answer = HttpError::from(away).response(&id(), ErrorShape::Error);
         assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(answer.headers()["retry-after"], "5");
-        let full = StoreError::new("read a job", io::Error::from(io::ErrorKind::StorageFull));
+        let full = StoreError::new("read a job", "the disk is full");
         assert_eq!(
             HttpError::from(full).response(&id(), ErrorShape::Error).status(),
             StatusCode::INTERNAL_SERVER_ERROR
