@@ -1,5 +1,7 @@
 //! Several servers ("nodes") on one PostgreSQL database, as one server for whoever uses them.
 
+mod under_faults;
+
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -13,7 +15,7 @@ use docent_tests::installation::KeyKind;
 use docent_tests::model_server::{Gate, Reply, Wire};
 use docent_tests::site::{PAGES, PROJECT};
 use docent_tests::{
-    Agent, Assistant, Installation, ModelServer, Person, Postgres, Repository, Request, Server, eventually,
+    Agent, Assistant, Installation, ModelServer, Person, Pooler, Postgres, Repository, Request, Server, eventually,
 };
 use serde_json::{Value, json};
 
@@ -22,6 +24,7 @@ const LEASE: Duration = Duration::from_secs(30);
 const QUESTION: &str = "How often is a webhook delivery retried?";
 
 /// A node: a server with a data folder of its own.
+#[derive(Debug)]
 struct Node {
     // Field order is drop order: the server before the folder it works on.
     server: Server,
@@ -36,6 +39,7 @@ struct Nodes {
     _home: Installation,
     admin_key: String,
     assistant_key: String,
+    _pooler: Option<Pooler>,
     postgres: Postgres,
 }
 
@@ -43,7 +47,13 @@ impl Nodes {
     /// So many nodes, each with these variables.
     fn start(count: usize, env: &[(String, String)]) -> Self {
         let postgres = Postgres::start();
-        let install = || Installation::with_variables(postgres.env().into_iter().chain(env.iter().cloned()));
+        let pooler = Pooler::if_wanted_before(postgres.address());
+        Self::start_on(postgres, pooler, count, env)
+    }
+
+    fn start_on(postgres: Postgres, pooler: Option<Pooler>, count: usize, env: &[(String, String)]) -> Self {
+        let entrance = pooler.as_ref().map_or(postgres.address(), Pooler::address);
+        let install = || Installation::with_variables(postgres.env_at(entrance).into_iter().chain(env.iter().cloned()));
         let installations: Vec<Installation> = (0..count).map(|_| install()).collect();
         let (first, home) = (&installations[0], Installation::new());
         let repository = home.repository(PROJECT, PAGES);
@@ -52,7 +62,7 @@ impl Nodes {
         let assistant_key = first.mint(PROJECT, KeyKind::Assistant, &[]);
         let serve = |installation: Installation| Node { server: installation.serve(), installation };
         let nodes = installations.into_iter().map(serve).collect();
-        Self { nodes, repository, _home: home, admin_key, assistant_key, postgres }
+        Self { nodes, repository, _home: home, admin_key, assistant_key, _pooler: pooler, postgres }
     }
 
     /// So many nodes on this model.
@@ -153,7 +163,19 @@ impl Follower {
 #[ignore = "needs PostgreSQL: cargo xtask test --only postgres"]
 fn a_job_that_runs_on_one_node_is_followed_on_another_entry_by_entry() {
     let gate = Gate::new();
-    let nodes = Nodes::on_model(2, &writes_and_waits(&gate));
+    is_followed_elsewhere(&Nodes::on_model(2, &writes_and_waits(&gate)), &gate);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only postgres"]
+fn behind_a_pooler_a_job_that_runs_on_one_node_is_followed_on_another() {
+    let (postgres, gate) = (Postgres::start(), Gate::new());
+    let pooler = Pooler::before(postgres.address());
+    let env = writes_and_waits(&gate).configures(Wire::Anthropic);
+    is_followed_elsewhere(&Nodes::start_on(postgres, Some(pooler), 2, &env), &gate);
+}
+
+fn is_followed_elsewhere(nodes: &Nodes, gate: &Gate) {
     let job = nodes.agent(0).create("Add a page");
     let other = 1 - nodes.worker();
     let agent = nodes.agent(other);

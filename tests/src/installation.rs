@@ -81,7 +81,13 @@ impl Installation {
 
     /// An installation all of whose commands have these environment variables.
     pub fn with_variables(env: impl IntoIterator<Item = (String, String)>) -> Self {
-        Self { env: env.into_iter().collect(), ..Self::new() }
+        Self::new().with(env)
+    }
+
+    /// Gives all its commands these environment variables.
+    #[must_use]
+    pub fn with(self, env: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self { env: env.into_iter().collect(), ..self }
     }
 
     /// An installation whose data folder holds nothing yet.

@@ -21,7 +21,9 @@
 //! | [`listener`] | a server that records the credentials that it is sent |
 //! | [`hook_receiver`] | a receiver of webhooks, which can be set to fail or not to answer |
 //! | [`embedding_server`] | a server that embeds by a rule, and can be told to delay its responses |
-//! | [`postgres`] | a PostgreSQL server, which can be stopped and started again |
+//! | [`postgres`] | a PostgreSQL server, which can be stopped and started again, and have a standby |
+//! | [`database_proxy`] | a proxy before it, which cuts connections and can lead to another server |
+//! | [`pooler`] | PgBouncer before it |
 //! | [`third_party`] | third-party servers, as child processes |
 //! | [`wait`] | waiting for something to become true, with a deadline |
 //!
@@ -31,6 +33,7 @@ pub mod agent;
 pub mod api_description;
 pub mod assistant;
 pub mod binary;
+pub mod database_proxy;
 pub mod embedding_server;
 pub mod forge_server;
 pub mod git_server;
@@ -42,6 +45,7 @@ pub mod installation;
 pub mod listener;
 pub mod model_server;
 pub mod person;
+pub mod pooler;
 pub mod postgres;
 pub mod repository;
 pub mod server;
@@ -52,6 +56,7 @@ pub mod wait;
 
 pub use agent::Agent;
 pub use assistant::{Answer, Assistant};
+pub use database_proxy::{CommitCut, DatabaseProxy};
 pub use forge_server::ForgeServer;
 pub use git_server::GitServer;
 pub use hook_receiver::HookReceiver;
@@ -60,6 +65,7 @@ pub use identity_provider::IdentityProvider;
 pub use installation::{Finished, Installation, KeyKind};
 pub use model_server::ModelServer;
 pub use person::Person;
+pub use pooler::Pooler;
 pub use postgres::Postgres;
 pub use repository::Repository;
 pub use server::Server;

@@ -1,8 +1,8 @@
-//! A PostgreSQL server of a test's own, which can be stopped and started again.
+//! A PostgreSQL server of a test's own, which can be stopped and started again, and have a standby.
 
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
-use std::os::unix::fs::chown;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,12 +10,13 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tempfile::TempDir;
 
+use crate::third_party::free_port;
 use crate::wait::eventually;
 
-const USER: &str = "docent";
-const DATABASE: &str = "docent";
+pub(crate) const USER: &str = "docent";
+pub(crate) const DATABASE: &str = "docent";
 /// With characters that mean something in a URL.
-const PASSWORD: &str = "p@ss/wörd 1%";
+pub(crate) const PASSWORD: &str = "p@ss/wörd 1%";
 
 /// A server with an empty database, and a user who needs a password over TCP. Stopped and removed when dropped.
 #[derive(Debug)]
@@ -24,8 +25,6 @@ pub struct Postgres {
     folder: TempDir,
     programs: PathBuf,
     port: u16,
-    /// PostgreSQL refuses to run as root.
-    user: Option<(u32, u32)>,
 }
 
 impl Postgres {
@@ -34,21 +33,7 @@ impl Postgres {
     /// # Panics
     /// When that is not set, or the server does not start.
     pub fn start() -> Self {
-        let programs = std::env::var_os("DOCENT_TEST_POSTGRES_PROGRAMS")
-            .expect("$DOCENT_TEST_POSTGRES_PROGRAMS names a folder of programs");
-        let folder = tempfile::Builder::new().prefix("docent-postgres-").tempdir().expect("make a folder");
-        let user = geteuid().is_root().then(|| user_named("postgres"));
-        if let Some((user, group)) = user {
-            chown(folder.path(), Some(user), Some(group)).expect("give the folder away");
-        }
-        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-        let port = free.local_addr().expect("a port").port();
-        drop(free);
-        let mut postgres = Self { child: None, folder, programs: programs.into(), port, user };
-        fs::write(postgres.password_file(), format!("{PASSWORD}\n")).expect("write the password");
-        if let Some((user, group)) = user {
-            chown(postgres.password_file(), Some(user), Some(group)).expect("give the password away");
-        }
+        let mut postgres = Self::in_a_folder();
         postgres.must(
             "initdb",
             &[
@@ -62,8 +47,76 @@ impl Postgres {
             ],
         );
         postgres.start_again();
-        postgres.must("createdb", &["--host", &postgres.socket(), "--port", &port.to_string(), "-U", USER, DATABASE]);
+        let port = postgres.port.to_string();
+        postgres.must("createdb", &["--host", &postgres.socket(), "--port", &port, "-U", USER, DATABASE]);
         postgres
+    }
+
+    /// A standby of this server. From now on, a commit here waits until the standby has it on its disk.
+    ///
+    /// # Panics
+    /// When it cannot be made, or does not follow.
+    pub fn with_standby(&self) -> Self {
+        let mut standby = Self::in_a_folder();
+        let (socket, port) = (self.socket(), self.port.to_string());
+        let from = ["--host", &socket, "--port", &port, "--username", USER];
+        let how = ["--pgdata=data", "--write-recovery-conf", "--checkpoint=fast", "--no-sync"];
+        standby.must("pg_basebackup", &[&from[..], &how].concat());
+        standby.start_again();
+        self.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
+        self.query("SELECT pg_reload_conf()");
+        self.is_followed();
+        standby
+    }
+
+    /// Waits until the standby has all that was written so far.
+    ///
+    /// # Panics
+    /// When it does not catch up.
+    pub fn is_followed(&self) {
+        let written = self.query("SELECT pg_current_wal_lsn()");
+        let has_it =
+            format!("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync' AND flush_lsn >= '{written}'");
+        eventually("the standby to catch up", || (self.query(&has_it) == "1").then_some(()));
+    }
+
+    /// Makes a standby the primary server.
+    ///
+    /// # Panics
+    /// When it is none.
+    pub fn promote(&self) {
+        self.must("pg_ctl", &["promote", "--pgdata=data", "--wait"]);
+    }
+
+    /// A server that has no data yet.
+    fn in_a_folder() -> Self {
+        let programs = std::env::var_os("DOCENT_TEST_POSTGRES_PROGRAMS")
+            .expect("$DOCENT_TEST_POSTGRES_PROGRAMS names a folder of programs");
+        let folder = tempfile::Builder::new().prefix("docent-postgres-").tempdir().expect("make a folder");
+        let postgres = Self { child: None, folder, programs: programs.into(), port: free_port() };
+        give_to_the_servers_user(postgres.folder.path());
+        postgres.keeps("password", &format!("{PASSWORD}\n"));
+        postgres
+    }
+
+    /// Writes a file that the server's user alone may read.
+    fn keeps(&self, name: &str, text: &str) {
+        let path = self.folder.path().join(name);
+        fs::write(&path, text).expect("write a file of the server");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("keep a file from others");
+        give_to_the_servers_user(&path);
+    }
+
+    /// Takes connections under TLS too from now on, with this certificate and its key, both in PEM.
+    ///
+    /// # Panics
+    /// When the server does not take them.
+    pub fn speaks_tls(&self, certificate: &str, key: &str) {
+        self.keeps("data/server.crt", certificate);
+        self.keeps("data/server.key", key);
+        self.query("ALTER SYSTEM SET ssl = on");
+        self.query("SELECT pg_reload_conf()");
+        eventually("the server to speak TLS", || (self.query("SHOW ssl") == "on").then_some(()));
     }
 
     fn socket(&self) -> String {
@@ -75,15 +128,25 @@ impl Postgres {
         self.folder.path().join("password")
     }
 
+    /// Where the server listens.
+    pub fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.port).into()
+    }
+
     /// The database's address, without the password.
     pub fn url(&self) -> String {
-        format!("postgres://{USER}@127.0.0.1:{}/{DATABASE}", self.port)
+        url_at(self.address())
     }
 
     /// The variables with which `docent` uses the database.
     pub fn env(&self) -> [(String, String); 2] {
+        self.env_at(self.address())
+    }
+
+    /// The same by way of what listens at this address.
+    pub fn env_at(&self, entrance: SocketAddr) -> [(String, String); 2] {
         [
-            ("DOCENT_STORE".to_owned(), self.url()),
+            ("DOCENT_STORE".to_owned(), url_at(entrance)),
             ("DOCENT_STORE_PASSWORD_FILE".to_owned(), self.password_file().display().to_string()),
         ]
     }
@@ -113,6 +176,8 @@ impl Postgres {
         let mut server = self.program("postgres");
         server.args(["-D", "data", "-p", &self.port.to_string(), "-c", "listen_addresses=127.0.0.1"]);
         server.arg("-c").arg(format!("unix_socket_directories={}", self.socket()));
+        // How soon a standby looks again for a primary server that was away.
+        server.args(["-c", "wal_retrieve_retry_interval=200ms"]);
         self.child = Some(server.stderr(log.expect("open the log")).spawn().expect("start PostgreSQL"));
         eventually("PostgreSQL to get ready", || {
             let port = self.port.to_string();
@@ -124,9 +189,7 @@ impl Postgres {
 
     fn program(&self, name: &str) -> Command {
         let mut command = Command::new(self.programs.join(name));
-        if let Some((user, group)) = self.user {
-            command.uid(user).gid(group);
-        }
+        as_the_servers_user(&mut command, &[]);
         command.current_dir(self.folder.path()).stdin(Stdio::null()).stdout(Stdio::null());
         command
     }
@@ -143,6 +206,29 @@ impl Drop for Postgres {
         if self.child.is_some() {
             self.stop();
         }
+    }
+}
+
+fn url_at(address: SocketAddr) -> String {
+    format!("postgres://{USER}@{address}/{DATABASE}")
+}
+
+/// The user and group as whom a server runs: PostgreSQL and PgBouncer refuse to run as root. `None` for those of this process.
+fn servers_user() -> Option<(u32, u32)> {
+    geteuid().is_root().then(|| user_named("postgres"))
+}
+
+/// Lets a program run as a server's user, and gives it these files.
+pub(crate) fn as_the_servers_user(command: &mut Command, files: &[&Path]) {
+    files.iter().for_each(|file| give_to_the_servers_user(file));
+    if let Some((user, group)) = servers_user() {
+        command.uid(user).gid(group);
+    }
+}
+
+fn give_to_the_servers_user(path: &Path) {
+    if let Some((user, group)) = servers_user() {
+        chown(path, Some(user), Some(group)).expect("give a file to the server");
     }
 }
 

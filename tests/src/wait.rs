@@ -11,14 +11,21 @@ pub const PATIENCE: Duration = Duration::from_secs(90);
 ///
 /// # Panics
 /// After [`PATIENCE`], saying `what` was waited for.
-pub fn eventually<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
+pub fn eventually<T>(what: &str, probe: impl FnMut() -> Option<T>) -> T {
+    in_time(probe).unwrap_or_else(|| panic!("gave up after {PATIENCE:?} waiting for {what}"))
+}
+
+/// Calls `probe` repeatedly until it returns something, for at most [`PATIENCE`].
+pub fn in_time<T>(mut probe: impl FnMut() -> Option<T>) -> Option<T> {
     let start = Instant::now();
     let mut pause = Duration::from_millis(2);
     loop {
         if let Some(found) = probe() {
-            return found;
+            return Some(found);
         }
-        assert!(start.elapsed() < PATIENCE, "gave up after {PATIENCE:?} waiting for {what}");
+        if start.elapsed() >= PATIENCE {
+            return None;
+        }
         thread::sleep(pause);
         pause = (pause * 3 / 2).min(Duration::from_millis(50));
     }

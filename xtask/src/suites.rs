@@ -340,8 +340,10 @@ impl<'a> Suites<'a> {
             }
         }
         // They start and stop servers of their own, with programs that only the system's version is sure to have.
-        let programs = programs.first().map(|bin| ("DOCENT_TEST_POSTGRES_PROGRAMS", bin.clone()));
-        self.stories("nodes::", programs.as_slice(), stop).await
+        let faketime = self.tools.debian_program("faketime", "faketime", stop).await?;
+        let mut env = vec![("DOCENT_FAKETIME", faketime), ("DOCENT_PGBOUNCER", pgbouncer)];
+        env.extend(programs.first().map(|bin| ("DOCENT_TEST_POSTGRES_PROGRAMS", bin.clone())));
+        self.stories("nodes::", &env, stop).await
     }
 
     async fn tests_on_postgres(
