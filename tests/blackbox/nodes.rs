@@ -1,5 +1,6 @@
 //! Several servers ("nodes") on one PostgreSQL database, as one server for whoever uses them.
 
+mod encrypted;
 mod under_faults;
 
 use std::sync::Barrier;

@@ -47,14 +47,20 @@ impl Tls {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let builder =
             ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
+        let roots = || roots.unwrap_or_else(system_roots);
+        let lax = |chain| {
+            builder
+                .clone()
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(LaxVerifier { chain, provider: Arc::clone(&provider) }))
+        };
         let config = match verify {
-            Verify::AuthorityAndName => builder.with_root_certificates(roots.unwrap_or_else(system_roots)),
+            Verify::AuthorityAndName => builder.clone().with_root_certificates(roots()),
             Verify::Authority => {
-                let roots = Arc::new(roots.unwrap_or_else(system_roots));
-                let chain = WebPkiServerVerifier::builder_with_provider(roots, provider).build()?;
-                builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyName(chain)))
+                let chain = WebPkiServerVerifier::builder_with_provider(Arc::new(roots()), Arc::clone(&provider));
+                lax(Some(chain.build()?))
             }
-            Verify::Nothing => builder.dangerous().with_custom_certificate_verifier(Arc::new(Anybody(provider))),
+            Verify::Nothing => lax(None),
         };
         Ok(Self { verify, config: Arc::new(config.with_no_client_auth()) })
     }
@@ -72,11 +78,15 @@ fn system_roots() -> RootCertStore {
     roots
 }
 
-/// Verifies the chain, and accepts any name.
+/// Verifies less than a browser does: the chain alone, or nothing.
 #[derive(Debug)]
-struct AnyName(Arc<WebPkiServerVerifier>);
+struct LaxVerifier {
+    /// What verifies the chain; `None` to accept any certificate.
+    chain: Option<Arc<WebPkiServerVerifier>>,
+    provider: Arc<CryptoProvider>,
+}
 
-impl ServerCertVerifier for AnyName {
+impl ServerCertVerifier for LaxVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -85,7 +95,8 @@ impl ServerCertVerifier for AnyName {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        match self.0.verify_server_cert(end_entity, intermediates, name, ocsp, now) {
+        let Some(chain) = &self.chain else { return Ok(ServerCertVerified::assertion()) };
+        match chain.verify_server_cert(end_entity, intermediates, name, ocsp, now) {
             // The name is looked at last.
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
@@ -100,46 +111,7 @@ impl ServerCertVerifier for AnyName {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.0.verify_tls12_signature(message, certificate, signature)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.0.verify_tls13_signature(message, certificate, signature)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_verify_schemes()
-    }
-}
-
-/// Accepts any certificate, as `sslmode=require` means.
-#[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for Anybody {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
+        let algorithms = &self.provider.signature_verification_algorithms;
         rustls::crypto::verify_tls12_signature(message, certificate, signature, algorithms)
     }
 
@@ -149,12 +121,12 @@ impl ServerCertVerifier for Anybody {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
+        let algorithms = &self.provider.signature_verification_algorithms;
         rustls::crypto::verify_tls13_signature(message, certificate, signature, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }
 
