@@ -2,6 +2,7 @@
 
 mod encrypted;
 mod under_faults;
+mod versions;
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
