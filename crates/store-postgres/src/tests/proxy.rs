@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
@@ -88,59 +88,53 @@ impl Proxy {
 impl State {
     async fn carry(self: Arc<Self>, client: TcpStream, server: TcpStream) {
         let (from_client, to_client) = client.into_split();
-        let (from_server, to_server) = server.into_split();
+        let (mut from_server, mut to_server) = server.into_split();
         let is_over = AtomicBool::new(false);
-        tokio::select! {
-            () = self.carry_requests(from_client, to_server, &is_over) => {}
-            () = carry_answers(from_server, to_client, &is_over) => {}
-            () = self.cut.notified() => {}
+        // The client's connection ends with this.
+        let delayed = tokio::select! {
+            delayed = self.carry_requests(from_client, &mut to_server, &is_over) => delayed,
+            () = carry_answers(&mut from_server, to_client, &is_over) => None,
+            () = self.cut.notified() => None,
+        };
+        if let Some(commit) = delayed {
+            self.deliver.notified().await;
+            to_server.write_all(&commit).await.expect("the server takes it");
+            to_server.shutdown().await.expect("the server is told that this is all");
+            copy(&mut from_server, &mut sink()).await.expect("the server answers, and closes the connection");
+            self.delivered.notify_one();
         }
     }
 
-    /// Returns when the connection is to be cut.
+    /// Returns when the connection is to be cut, with a COMMIT that the server is to get later.
     async fn carry_requests(
-        self: &Arc<Self>,
+        &self,
         mut client: OwnedReadHalf,
-        mut server: OwnedWriteHalf,
+        server: &mut OwnedWriteHalf,
         is_over: &AtomicBool,
-    ) {
+    ) -> Option<Vec<u8>> {
         let mut buffer = vec![0; 1 << 16];
         loop {
-            let Ok(count @ 1..) = client.read(&mut buffer).await else { return };
+            let Ok(count @ 1..) = client.read(&mut buffer).await else { return None };
             let bytes = &mut buffer[..count];
             if *self.is_deaf.lock() {
                 replace(bytes, b"LISTEN docent_commits", b"SELECT 'not a LISTEN'");
             }
             let what = self.at_commit.lock().take_if(|_| find(bytes, b"; COMMIT").is_some());
             match what {
-                None => {
-                    if server.write_all(bytes).await.is_err() {
-                        return;
-                    }
-                }
-                Some(AtCommit::Lose) => return,
+                None => server.write_all(bytes).await.ok()?,
+                Some(AtCommit::Lose) => return None,
                 Some(AtCommit::LoseAnswer) => {
                     is_over.store(true, Ordering::SeqCst);
                     server.write_all(bytes).await.expect("the server takes it");
                 }
-                Some(AtCommit::Delay) => {
-                    let (state, bytes) = (Arc::clone(self), bytes.to_vec());
-                    tokio::spawn(async move {
-                        state.deliver.notified().await;
-                        server.write_all(&bytes).await.expect("the server takes it");
-                        server.shutdown().await.expect("the server is told that this is all");
-                        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-                        state.delivered.notify_one();
-                    });
-                    return;
-                }
+                Some(AtCommit::Delay) => return Some(bytes.to_vec()),
             }
         }
     }
 }
 
 /// Returns when the server has closed the connection, or has answered what is the last.
-async fn carry_answers(mut server: OwnedReadHalf, mut client: OwnedWriteHalf, is_over: &AtomicBool) {
+async fn carry_answers(server: &mut OwnedReadHalf, mut client: OwnedWriteHalf, is_over: &AtomicBool) {
     let mut buffer = vec![0; 1 << 16];
     while let Ok(count @ 1..) = server.read(&mut buffer).await {
         if is_over.load(Ordering::SeqCst) || client.write_all(&buffer[..count]).await.is_err() {
