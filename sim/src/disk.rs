@@ -1,8 +1,11 @@
 //! The disk that all processes share, and the part of it that survives a power failure.
 //!
-//! The disk is an in-memory store, which all processes see, and a log of the commands in the order in which they were
-//! carried out, with the position up to which the log is flushed. A power failure cuts the log at a random place behind
-//! that position, and the commands before the cut are carried out again on an empty store.
+//! The disk is a store, which all processes see, and a log of the commands in the order in which they were carried out, with
+//! the position up to which the log is flushed. A power failure cuts the log at a random place behind that position, and the
+//! commands before the cut are carried out again on an empty store.
+//!
+//! The store is that in memory, or a real one. The world stands still while a store answers, so a real one may take its time,
+//! and the world's clock is the only one that its leases know.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,16 +16,44 @@ use docent_jobs::{
 };
 use docent_types::{AgentJob, JobId, ProjectId, StoreError, Timestamp};
 use futures::FutureExt;
+use futures::future::try_join_all;
 use parking_lot::Mutex;
+use tokio::runtime::Handle;
 
 use crate::chance::Chance;
 
-#[derive(Debug, Default)]
+/// Rows that are read at a time.
+const AT_ONCE: usize = 8;
+
+/// Where the contents of a disk are.
+#[derive(Clone)]
+pub(crate) struct Stores {
+    /// Makes a store that is empty.
+    pub(crate) empty: Arc<dyn Fn() -> Arc<dyn Store> + Send + Sync>,
+    /// Where the stores work; `None` for those that answer at once.
+    pub(crate) runtime: Option<Handle>,
+}
+
+impl Stores {
+    pub(crate) fn in_memory() -> Self {
+        Self { empty: Arc::new(|| Arc::new(MemoryStore::new())), runtime: None }
+    }
+
+    /// The answer to a question. Nothing else happens in the world meanwhile.
+    fn wait_for<T: Send + 'static>(&self, answer: impl Future<Output = T> + Send + 'static) -> T {
+        let Some(runtime) = &self.runtime else { return answer.now_or_never().expect("memory answers at once") };
+        let (reply, replied) = std::sync::mpsc::sync_channel(1);
+        runtime.spawn(async move { reply.send(answer.await) });
+        replied.recv().expect("a store answers")
+    }
+}
+
+#[derive(Debug)]
 pub(crate) struct Disk(Mutex<State>);
 
-#[derive(Default)]
 struct State {
-    memory: Arc<MemoryStore>,
+    stores: Stores,
+    store: Arc<dyn Store>,
     log: Vec<Command>,
     /// The length of the log that survives a power failure.
     flushed: usize,
@@ -48,12 +79,20 @@ enum Command {
     Claim(ClaimRequest, Decision),
 }
 
-/// The in-memory store never waits.
-fn at_once<T>(answer: impl Future<Output = T>) -> T {
-    answer.now_or_never().expect("memory answers at once")
-}
-
 impl Disk {
+    pub(crate) fn of(stores: Stores) -> Self {
+        let store = (stores.empty)();
+        Self(Mutex::new(State {
+            stores,
+            store,
+            log: Vec::new(),
+            flushed: 0,
+            lasting: BTreeMap::new(),
+            touched: BTreeSet::new(),
+            writes: BTreeMap::new(),
+        }))
+    }
+
     pub(crate) fn create(
         &self,
         by: &str,
@@ -64,7 +103,7 @@ impl Disk {
         let mut state = self.0.lock();
         let id = row.id();
         let command = Command::Create(Box::new((row.clone(), entries.clone(), gate.clone())));
-        let written = at_once(state.memory.create(row, entries, gate))?;
+        let written = state.ask(|store| async move { store.create(row, entries, gate).await })?;
         if !written.repeat {
             state.logged(by, command, [id]);
         }
@@ -79,7 +118,10 @@ impl Disk {
         decide: Decision,
     ) -> Result<WriteOutcome, WriteError> {
         let mut state = self.0.lock();
-        let written = at_once(state.memory.change(id, gate.clone(), Arc::clone(&decide)))?;
+        let written = {
+            let (gate, decide) = (gate.clone(), Arc::clone(&decide));
+            state.ask(move |store| async move { store.change(id, gate, decide).await })?
+        };
         if !written.repeat {
             state.logged(by, Command::Change(id, gate, decide), [id]);
         }
@@ -88,23 +130,33 @@ impl Disk {
 
     pub(crate) fn hold(&self, by: &str, id: JobId, now: Timestamp, decide: Decision) -> Result<Row, WriteError> {
         let mut state = self.0.lock();
-        let row = at_once(state.memory.hold(id, now, Arc::clone(&decide)))?;
+        let row = {
+            let decide = Arc::clone(&decide);
+            state.ask(move |store| async move { store.hold(id, now, decide).await })?
+        };
         state.logged(by, Command::Hold(id, now, decide), [id]);
         Ok(row)
     }
 
     pub(crate) fn claim(&self, by: &str, claiming: ClaimRequest, decide: Decision) -> Result<Vec<Row>, StoreError> {
         let mut state = self.0.lock();
-        let rows = at_once(state.memory.claim(claiming, Arc::clone(&decide)))?;
+        let rows = {
+            let decide = Arc::clone(&decide);
+            state.ask(move |store| async move { store.claim(claiming, decide).await })?
+        };
         if !rows.is_empty() {
             state.logged(by, Command::Claim(claiming, decide), rows.iter().map(Row::id));
         }
         Ok(rows)
     }
 
-    /// The store as all processes see it.
-    pub(crate) fn seen(&self) -> Arc<MemoryStore> {
-        Arc::clone(&self.0.lock().memory)
+    /// Asks the store, as all processes see it.
+    pub(crate) fn ask<T, Answer>(&self, what: impl FnOnce(Arc<dyn Store>) -> Answer) -> T
+    where
+        T: Send + 'static,
+        Answer: Future<Output = T> + Send + 'static,
+    {
+        self.0.lock().ask(what)
     }
 
     /// Flushes everything written so far.
@@ -119,7 +171,7 @@ impl Disk {
         let kept = state.flushed + chance.place(at_risk + 1);
         let lost = state.log.len() - kept;
         state.log.truncate(kept);
-        state.memory = Arc::default();
+        state.store = (state.stores.empty)();
         for command in state.log.clone() {
             state.repeat(command);
         }
@@ -139,7 +191,7 @@ impl Disk {
     }
 
     pub(crate) fn journal(&self, id: JobId) -> Vec<Entry> {
-        at_once(self.seen().entries(id, 0, u32::MAX)).expect("memory answers")
+        self.ask(move |store| async move { store.entries(id, 0, u32::MAX).await }).expect("the store answers")
     }
 
     /// The flushed part of a journal.
@@ -150,6 +202,18 @@ impl Disk {
 }
 
 impl State {
+    fn ask<T, Answer>(&self, what: impl FnOnce(Arc<dyn Store>) -> Answer) -> T
+    where
+        T: Send + 'static,
+        Answer: Future<Output = T> + Send + 'static,
+    {
+        self.stores.wait_for(what(Arc::clone(&self.store)))
+    }
+
+    fn row(&self, id: JobId) -> Option<Row> {
+        self.ask(move |store| async move { store.row(id).await }).expect("the store answers")
+    }
+
     fn logged(&mut self, by: &str, command: Command, touched: impl IntoIterator<Item = JobId>) {
         self.log.push(command);
         self.touched.extend(touched);
@@ -159,34 +223,42 @@ impl State {
     fn flush(&mut self) {
         self.flushed = self.log.len();
         for id in std::mem::take(&mut self.touched) {
-            let row = at_once(self.memory.row(id)).expect("memory answers");
+            let row = self.row(id);
             self.lasting.insert(id, row.map_or(0, |row| row.last_seq));
         }
     }
 
     /// Carries out the commands of the log again.
     fn repeat(&self, command: Command) {
-        let memory = &self.memory;
-        let repeated = match command {
-            Command::Create(new) => {
-                let (row, entries, gate) = *new;
-                at_once(memory.create(row, entries, gate)).is_ok()
+        let repeated = self.ask(|store| async move {
+            match command {
+                Command::Create(new) => {
+                    let (row, entries, gate) = *new;
+                    store.create(row, entries, gate).await.is_ok()
+                }
+                Command::Change(id, gate, decide) => store.change(id, gate, decide).await.is_ok(),
+                Command::Hold(id, now, decide) => store.hold(id, now, decide).await.is_ok(),
+                Command::Claim(claiming, decide) => store.claim(claiming, decide).await.is_ok(),
             }
-            Command::Change(id, gate, decide) => at_once(memory.change(id, gate, decide)).is_ok(),
-            Command::Hold(id, now, decide) => at_once(memory.hold(id, now, decide)).is_ok(),
-            Command::Claim(claiming, decide) => at_once(memory.claim(claiming, decide)).is_ok(),
-        };
+        });
         assert!(repeated, "a decision is pure: it comes out again as it did before");
     }
 
     fn rows(&self) -> Vec<Row> {
-        let ids = (0..3).flat_map(|number| {
-            let project = ProjectId::parse(&format!("project-{number}")).expect("a name");
-            let query = JobQuery { project, status: None, after: None, skip: 0, limit: u32::MAX };
-            at_once(self.memory.list(query)).expect("memory answers")
+        let rows = self.ask(|store| async move {
+            let mut ids = Vec::<JobId>::new();
+            for number in 0..3 {
+                let project = ProjectId::parse(&format!("project-{number}")).expect("a name");
+                let query = JobQuery { project, status: None, after: None, skip: 0, limit: u32::MAX };
+                ids.extend(store.list(query).await?.iter().map(|job: &AgentJob| job.id));
+            }
+            ids.sort_unstable();
+            let mut rows = Vec::new();
+            for some in ids.chunks(AT_ONCE) {
+                rows.extend(try_join_all(some.iter().map(|id| store.row(*id))).await?.into_iter().flatten());
+            }
+            Ok::<_, StoreError>(rows)
         });
-        let mut ids: Vec<JobId> = ids.map(|job: AgentJob| job.id).collect();
-        ids.sort_unstable();
-        ids.into_iter().filter_map(|id| at_once(self.memory.row(id)).expect("memory answers")).collect()
+        rows.expect("the store answers")
     }
 }

@@ -33,6 +33,8 @@ mod trace;
 mod world;
 
 #[cfg(test)]
+mod postgres;
+#[cfg(test)]
 mod tests;
 
 pub use broken::BrokenEngine;

@@ -214,32 +214,37 @@ impl Store for NodeStore {
 
     async fn row(&self, id: JobId) -> Result<Option<Row>, StoreError> {
         let world = &self.0.world;
-        self.read(async { world.disk.seen().row(id).await }).await?
+        self.read(async { world.disk.ask(move |store| async move { store.row(id).await }) }).await?
     }
 
     async fn entries(&self, id: JobId, after: u64, limit: u32) -> Result<Vec<Entry>, StoreError> {
         let world = &self.0.world;
-        self.read(async { world.disk.seen().entries(id, after, limit).await }).await?
+        self.read(async { world.disk.ask(move |store| async move { store.entries(id, after, limit).await }) }).await?
     }
 
     async fn list(&self, query: JobQuery) -> Result<Vec<AgentJob>, StoreError> {
         let world = &self.0.world;
-        self.read(async { world.disk.seen().list(query).await }).await?
+        self.read(async { world.disk.ask(move |store| async move { store.list(query).await }) }).await?
     }
 
     async fn search(&self, search: JobSearch) -> Result<FoundJobs, StoreError> {
         let world = &self.0.world;
-        self.read(async { world.disk.seen().search(search).await }).await?
+        self.read(async { world.disk.ask(move |store| async move { store.search(search).await }) }).await?
     }
 
     async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         let world = &self.0.world;
-        self.read(async { world.disk.seen().next_due(now).await }).await?
+        self.read(async { world.disk.ask(move |store| async move { store.next_due(now).await }) }).await?
     }
 
     async fn leased(&self) -> Result<Vec<JobId>, StoreError> {
         let world = &self.0.world;
-        self.read(async { world.disk.seen().leased().await }).await?
+        // In no order, so in one that is the same for all stores.
+        let sorted = |mut leased: Vec<JobId>| {
+            leased.sort_unstable();
+            leased
+        };
+        self.read(async { world.disk.ask(|store| async move { store.leased().await }).map(sorted) }).await?
     }
 
     async fn prune(&self, _: Pruning) -> Result<Pruned, StoreError> {

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::broken::BrokenEngine;
 use crate::checks;
+use crate::disk::Stores;
 use crate::process::Process;
 use crate::world::World;
 use crate::{callers, node, people};
@@ -39,10 +40,15 @@ pub struct StoryOutcome {
 /// # Panics
 /// When the folder of its repositories or the runtime cannot be made.
 pub fn run(seed: u64, broken: Option<BrokenEngine>, is_traced: bool) -> StoryOutcome {
+    run_on(Stores::in_memory(), seed, broken, is_traced)
+}
+
+/// The same, with the contents of the disk in these stores.
+pub(crate) fn run_on(stores: Stores, seed: u64, broken: Option<BrokenEngine>, is_traced: bool) -> StoryOutcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime = runtime.expect("a runtime is made");
     let world = runtime.block_on(async {
-        let world = World::new(seed, broken, is_traced);
+        let world = World::new(seed, broken, is_traced, stores);
         let watched = Arc::clone(&world);
         crash::watch(Some(Rc::new(move |point| Process::is_at(&watched, point))));
         tell(&world).await;

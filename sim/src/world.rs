@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::broken::BrokenEngine;
 use crate::chance::Chance;
-use crate::disk::Disk;
+use crate::disk::{Disk, Stores};
 use crate::forge::Server;
 use crate::ledger::Ledger;
 use crate::node::Running;
@@ -57,7 +57,7 @@ impl fmt::Debug for World {
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, broken: Option<BrokenEngine>, is_traced: bool) -> Arc<Self> {
+    pub(crate) fn new(seed: u64, broken: Option<BrokenEngine>, is_traced: bool, stores: Stores) -> Arc<Self> {
         let mut chance = Chance::new(seed);
         let mut plan = Plan::of(&mut chance);
         if broken == Some(BrokenEngine::TellsWhatMayBeLost) {
@@ -68,7 +68,7 @@ impl World {
         let projects = (0..plan.projects).map(|number| project(&dir, number)).collect();
         Arc::new(Self {
             broken,
-            disk: Disk::default(),
+            disk: Disk::of(stores),
             forge: Server::default(),
             projects,
             ledger: Mutex::default(),
