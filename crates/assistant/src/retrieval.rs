@@ -121,9 +121,19 @@ impl Retrieval {
                 true => docs.sections(&query, &page.href),
                 false => docs.matching_sections(&query, &page.href, MATCHING_SHARE),
             };
-            let others: Vec<Passage> =
-                sections.into_iter().filter(|section| all.iter().all(|known| known.href != section.href)).collect();
-            all.extend(others.into_iter().map(Arc::new));
+            for section in sections {
+                let is_known =
+                    |known: &&mut Arc<Passage>| (&known.href, &known.headings) == (&section.href, &section.headings);
+                match all.iter_mut().find(is_known) {
+                    // A model that quotes needs the whole section, of which a passage is an excerpt.
+                    Some(known) if quotes => {
+                        let score = known.score;
+                        *known = Arc::new(Passage { score, ..section });
+                    }
+                    Some(_) => {}
+                    None => all.push(Arc::new(section)),
+                }
+            }
         }
         for passage in &all[self.first_search_count..] {
             self.targets.learn_passage(passage);

@@ -129,7 +129,7 @@ fn answer(question: &str, earlier: &str, result: &SearchResult, phrases: &'stati
     let (quotable, rest): (Vec<_>, Vec<_>) =
         ranked.iter().copied().partition(|(_, candidate)| pages.contains(&candidate.passage.path.as_str()));
     let quotable: Vec<Candidate<'_>> = quotable.into_iter().map(|(_, candidate)| candidate).collect();
-    let quotes = quotes(&quotable, &topic, AnswerKind::expected_by(question), question);
+    let quotes = quotes(&quotable, &topic, AnswerKind::expected_by(question), !earlier.is_empty());
     if result.about_account {
         return phrases.account.to_owned();
     }
@@ -159,6 +159,11 @@ fn answer(question: &str, earlier: &str, result: &SearchResult, phrases: &'stati
         let passage = quotable[quote.passage].passage;
         quoted_links.push(&passage.href);
         text.push_str(&format!("\n\n{} {}:\n\n{}", phrases.from, link(passage), quoted(&quote.text)));
+        let below: Vec<String> =
+            quote.below.iter().map(|section| format!("- {}", link(quotable[*section].passage))).collect();
+        if !below.is_empty() {
+            text.push_str(&format!("\n\n{}", below.join("\n")));
+        }
     }
     let found: Vec<&Passage> = quotable
         .iter()
@@ -195,8 +200,8 @@ fn unmentioned(words: &[String], phrases: &Phrases) -> String {
 
 /// A passage with the score of its page. Further sections of a page have no score of their own.
 fn candidate<'p>(passage: &'p Passage, all: &[Passage]) -> Candidate<'p> {
-    let rank = all.iter().position(|other| other.path == passage.path).unwrap_or_default();
-    Candidate { passage, score: all.get(rank).map_or(0.0, |first| first.score), rank }
+    let first = all.iter().find(|other| other.path == passage.path);
+    Candidate { passage, score: first.map_or(0.0, |first| first.score) }
 }
 
 /// The share of the question's terms that the passage has, in its title, headings or text.
@@ -272,7 +277,7 @@ mod tests {
     #[test]
     fn it_quotes_what_fits_with_a_link() {
         let passages = [
-            passage("Webhooks", "Retries", "Nothing else.\n\nA failed webhook is retried five times.", 0.9),
+            passage("Webhooks", "Retries", "A failed webhook is retried five times.", 0.9),
             passage("Colours", "Red", "Nothing of the kind.", 0.2),
         ];
         let draft =

@@ -83,6 +83,10 @@ pub(crate) fn blocks(content: &str) -> Vec<Block<'_>> {
                 run => blocks.extend(run.take().map(|run| run.block(content))),
             }
         } else if let Some(run) = run.as_mut().filter(|run| run.continues(text, is_indented)) {
+            // The first row of a table may be without a leading `|`; the line of dashes below it tells.
+            if run.kind == BlockKind::Prose && is_below_header(text) && !content[run.from..run.to].contains('\n') {
+                run.kind = BlockKind::Table;
+            }
             run.to = to;
             run.is_after_blank = false;
             fence = fence_of(text);
@@ -120,7 +124,7 @@ impl Run {
                 let continues = !self.is_after_blank && kind(text) == BlockKind::Prose && !text.starts_with('#');
                 is_indented || list_mark(text).is_some() || continues
             }
-            BlockKind::Table => kind(text) == BlockKind::Table,
+            BlockKind::Table => !text.starts_with('#') && text.contains('|'),
             BlockKind::Prose => kind(text) == BlockKind::Prose && !text.starts_with('#'),
             BlockKind::Label | BlockKind::Code => false,
         }
@@ -169,10 +173,9 @@ fn kind(text: &str) -> BlockKind {
     }
 }
 
-/// Whether a text has a value: a number, or code.
-pub(crate) fn has_value(text: &str) -> bool {
-    let text = text.trim_start_matches(|c: char| c.is_ascii_digit() || ".)- ".contains(c));
-    text.contains('`') || text.contains(|c: char| c.is_ascii_digit())
+/// Whether a line is that below the header of a table: `--- | :-:`.
+fn is_below_header(text: &str) -> bool {
+    text.contains('|') && text.contains("--") && text.chars().all(|c| "|:- \t".contains(c))
 }
 
 /// The items of a list, each with the indented text below it.
@@ -193,7 +196,7 @@ fn items(text: &str) -> Vec<&str> {
 }
 
 /// Sentences with the white space after them.
-fn sentences(text: &str) -> Vec<&str> {
+pub(crate) fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut start = 0;
     let mut ended = false;

@@ -45,55 +45,37 @@ impl Topic {
 
     /// The share of the question's own terms in a set, 0 to 1.
     pub(crate) fn share(&self, matched: TermSet) -> f32 {
-        let own_terms = matched & u32::MAX.checked_shr(u32::BITS - self.own_count as u32).unwrap_or_default();
-        if self.own_count == 0 { 0.0 } else { own_terms.count_ones() as f32 / self.own_count as f32 }
+        (matched & self.own()).count_ones() as f32 / (self.own_count as f32).max(1.0)
     }
 
-    /// The share of a heading's terms that belong to the topic, 0 to 1.
-    pub(crate) fn precision(&self, heading: &str) -> f32 {
-        let terms: Vec<String> = unique(terms(heading)).into_iter().filter(|term| !is_common(term)).collect();
-        let known = terms.iter().filter(|term| self.terms.contains(term)).count();
-        if terms.is_empty() { 0.0 } else { known as f32 / terms.len() as f32 }
+    /// The weights of the terms that any of the texts has; the others weigh nothing.
+    pub(crate) fn weights(&self, texts: impl Iterator<Item = TermSet>) -> Weights {
+        Weights { own: self.own(), known: texts.fold(0, |all, matched| all | matched) }
     }
 
-    /// Whether there are terms of an earlier question.
-    pub(crate) fn is_of_a_follow_up(&self) -> bool {
-        self.own_count < self.terms.len()
-    }
-
-    /// The weight of each term, by inverse document frequency: the fewer of the texts have the term, the more it
-    /// weighs. A term that no text has weighs 0, and a term of an earlier question weighs less.
-    pub(crate) fn weights(&self, texts: &[TermSet]) -> Weights {
-        let mut weights: Vec<f32> = (0..self.terms.len())
-            .map(|at| {
-                let having = texts.iter().filter(|matched| **matched & 1 << at != 0).count();
-                let factor = if at < self.own_count { 1.0 } else { EARLIER_TERM_FACTOR };
-                if having == 0 {
-                    0.0
-                } else {
-                    factor * (1.0 + texts.len() as f32 / having as f32).ln().powf(IDF_EXPONENT)
-                }
-            })
-            .collect();
-        let sum = weights.iter().sum::<f32>().max(f32::MIN_POSITIVE);
-        weights.iter_mut().for_each(|weight| *weight /= sum);
-        Weights(weights)
+    /// The question's own terms.
+    fn own(&self) -> TermSet {
+        u32::MAX.checked_shr(u32::BITS - self.own_count as u32).unwrap_or_default()
     }
 }
 
-/// Exponent of the inverse document frequency: 1 is the usual measure, 0 weighs all terms alike. It is low, because all
-/// passages were found for the same question.
-const IDF_EXPONENT: f32 = 0.25;
-/// Factor for a term of an earlier question.
-const EARLIER_TERM_FACTOR: f32 = 0.4;
+/// Weight of a term of an earlier question; one of the question itself weighs 1.
+const EARLIER_TERM_WEIGHT: f32 = 0.4;
 
-/// How much each term of a topic weighs; the sum is 1.
-#[derive(Debug, Clone)]
-pub(crate) struct Weights(Vec<f32>);
+/// How much the terms of a topic weigh.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Weights {
+    own: TermSet,
+    known: TermSet,
+}
 
 impl Weights {
+    /// The share of these terms by weight, 0 to 1.
     pub(crate) fn of(&self, matched: TermSet) -> f32 {
-        self.0.iter().enumerate().filter(|(at, _)| matched & 1 << at != 0).map(|(_, weight)| weight).sum()
+        let sum = |terms: TermSet| {
+            (terms & self.own).count_ones() as f32 + EARLIER_TERM_WEIGHT * (terms & !self.own).count_ones() as f32
+        };
+        sum(matched & self.known) / sum(self.known).max(f32::MIN_POSITIVE)
     }
 }
 
@@ -118,12 +100,26 @@ fn terms(text: &str) -> Vec<String> {
             pairs = 0;
         }
         if c.is_alphanumeric() && !is_unspaced(c) {
-            word.extend(c.to_lowercase());
+            word.push(c);
         } else if !word.is_empty() {
-            terms.push(stem(&std::mem::take(&mut word)));
+            push_word(&std::mem::take(&mut word), &mut terms);
         }
     }
     terms
+}
+
+/// Adds a word, and its parts if it is in `camelCase`.
+fn push_word(word: &str, terms: &mut Vec<String>) {
+    terms.push(stem(&word.to_lowercase()));
+    let bytes = word.as_bytes();
+    let starts = (1..bytes.len()).filter(|at| {
+        bytes[*at].is_ascii_uppercase()
+            && (!bytes[at - 1].is_ascii_uppercase() || bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase))
+    });
+    let starts: Vec<usize> = std::iter::once(0).chain(starts).chain([word.len()]).collect();
+    if starts.len() > 2 {
+        terms.extend(starts.windows(2).map(|part| stem(&word[part[0]..part[1]].to_lowercase())));
+    }
 }
 
 /// Whether a character belongs to a script that puts no spaces between words.
@@ -253,7 +249,7 @@ mod tests {
         let topic = Topic::following("And retries?", "How do I sign a webhook?");
         assert!(topic.share(topic.matched_terms("Retries")) > 0.99);
         assert_eq!(topic.share(topic.matched_terms("Sign a webhook")), 0.0);
-        let weights = topic.weights(&[topic.matched_terms("retries"), topic.matched_terms("signed webhook")]);
+        let weights = topic.weights(["retries", "signed webhook"].into_iter().map(|text| topic.matched_terms(text)));
         assert!(weights.of(topic.matched_terms("retries")) > weights.of(topic.matched_terms("webhook")));
         assert!(weights.of(topic.matched_terms("webhook")) > 0.0);
         assert_eq!(

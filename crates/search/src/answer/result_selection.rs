@@ -19,6 +19,8 @@ const STAND_IN: f32 = 0.5;
 const MOST_STAND_INS: usize = 4;
 /// Maximum number of sections of a page that are compared.
 const MOST_COMPARED: usize = 60;
+/// Maximum number of characters of a section for a model that quotes.
+const LONGEST_SECTION: usize = 16_000;
 
 pub(crate) struct ResultSelection<'s> {
     search: &'s Search<'s>,
@@ -42,24 +44,29 @@ impl<'s> ResultSelection<'s> {
     /// The passages of the best pages, at most `limit`.
     pub(crate) fn passages(mut self, ranked: Vec<Candidate>, limit: usize) -> tantivy::Result<Vec<Passage>> {
         self.choose(ranked, limit)?;
-        self.shown.iter().map(|shown| self.passage(shown)).collect()
+        self.shown.iter().map(|shown| self.passage(shown, LONGEST_PASSAGE)).collect()
     }
 
-    /// The sections of a page as passages, in their order, at most `limit` of them.
+    /// The whole sections of a page, in their order, at most `limit` of them.
     pub(crate) fn page(&self, page: &ManifestPage, limit: usize) -> tantivy::Result<Vec<Passage>> {
-        let (fields, searcher) = (&self.search.snapshot.fields, self.search.lookup.searcher);
-        let sections = documents_of(searcher, fields, page.id, SECTION)?;
-        let sections = sections.into_iter().take(limit);
-        sections.map(|at| self.passage(&Shown { page, section: Some(at), fingerprint: None, score: 0.0 })).collect()
+        self.sections_of(page, limit, LONGEST_SECTION)
     }
 
-    /// As [`Self::page`], but of the sections with at least this share of what the best one has of the question.
+    fn sections_of(&self, page: &ManifestPage, limit: usize, most_chars: usize) -> tantivy::Result<Vec<Passage>> {
+        let (fields, searcher) = (&self.search.snapshot.fields, self.search.lookup.searcher);
+        let sections = documents_of(searcher, fields, page.id, SECTION)?.into_iter().take(limit);
+        let shown = |at| Shown { page, section: Some(at), fingerprint: None, score: 0.0 };
+        sections.map(|at| self.passage(&shown(at), most_chars)).collect()
+    }
+
+    /// The sections of a page as passages, best first: at most `limit`, with at least this share of what the best one
+    /// has of the question.
     pub(crate) fn matching(&self, page: &ManifestPage, limit: usize, share: f32) -> tantivy::Result<Vec<Passage>> {
         let language = self.language_of(page);
         let weight = |passage: &Passage| {
             self.sought.weight_in(&format!("{} {}", passage.headings.join(" "), passage.content), language)
         };
-        let passages = self.page(page, MOST_COMPARED)?.into_iter();
+        let passages = self.sections_of(page, MOST_COMPARED, LONGEST_PASSAGE)?.into_iter();
         let weighed: Vec<(f32, Passage)> = passages.map(|passage| (weight(&passage), passage)).collect();
         let best = weighed.iter().map(|(weight, _)| *weight).fold(0.0, f32::max);
         let mut order: Vec<(f32, Passage)> = weighed.into_iter().filter(|(weight, _)| *weight > best * share).collect();
@@ -163,7 +170,7 @@ impl<'s> ResultSelection<'s> {
         order.is_gt()
     }
 
-    fn passage(&self, shown: &Shown<'_>) -> tantivy::Result<Passage> {
+    fn passage(&self, shown: &Shown<'_>, most_chars: usize) -> tantivy::Result<Passage> {
         let (fields, searcher, page) = (&self.search.snapshot.fields, self.search.lookup.searcher, shown.page);
         let section = match shown.section {
             Some(address) => Some(address),
@@ -190,7 +197,7 @@ impl<'s> ResultSelection<'s> {
             language: variants.language_of(number).map(str::to_owned),
         };
         // A passage that is shown by itself has its headings above it, followed by an empty line.
-        let room = LONGEST_PASSAGE - passage.heading_lines().chars().count() - 1;
+        let room = most_chars - passage.heading_lines().chars().count() - 1;
         passage.content = excerpt(stored(fields.content), &self.sought, language, room);
         if passage.content.is_empty() {
             passage.content = page.description.clone().unwrap_or_else(|| page.title.clone());

@@ -63,13 +63,13 @@ impl Snapshot {
         understood.map(|understood| understood.never_mentioned(&question)).unwrap_or_default()
     }
 
-    /// The sections of the page at an address as passages, in their order: at most `query.limit`, each cut to what was asked, and
-    /// with a score of 0. Empty when there is no such page or the question has no words.
+    /// The sections of the page at an address, in their order: at most `query.limit`, each with up to 16,000 characters
+    /// and a score of 0. Empty when there is no such page or the question has no words.
     pub fn sections(&self, query: &Query, address: &str) -> Vec<Passage> {
         sections(self, query, address, |selection, page| selection.page(page, query.limit))
     }
 
-    /// As [`Snapshot::sections`], but best first, and only those that have at least this share of what the best one has of the
+    /// As [`Snapshot::sections`], but as passages, best first, and only those that have at least this share of what the best one has of the
     /// question's words.
     pub fn matching_sections(&self, query: &Query, address: &str, share: f32) -> Vec<Passage> {
         sections(self, query, address, |selection, page| selection.matching(page, query.limit, share))
