@@ -43,8 +43,8 @@ impl Store for PostgresStore {
                 return Ok(answer);
             }
             let usage = write_guards::check_quota(&transaction, &guards).await?;
-            let row = rows::insert(&transaction, row, entries, guards.now).await?;
-            write_guards::complete(&transaction, &guards, usage, row).await
+            let write = rows::insert(&transaction, row, entries, guards.now);
+            write_guards::carry_out(&transaction, &guards, usage, write).await
         })
         .await
     }
@@ -57,8 +57,8 @@ impl Store for PostgresStore {
             let row = locked(&transaction, id).await?;
             let change = decide(&row).map_err(|refusal| Abort::Refused(WriteError::Refused(refusal)))?;
             let usage = write_guards::check_quota(&transaction, &guards).await?;
-            let row = rows::apply(&transaction, &row, change, guards.now).await?;
-            write_guards::complete(&transaction, &guards, usage, row).await
+            let write = rows::apply(&transaction, &row, change, guards.now);
+            write_guards::carry_out(&transaction, &guards, usage, write).await
         })
         .await
     }
@@ -83,12 +83,12 @@ impl Store for PostgresStore {
     }
 
     async fn row(&self, id: JobId) -> Result<Option<Row>, StoreError> {
-        self.read("read the job", move |transaction| async move { rows::read(&transaction, id).await }).await
+        self.ask("read the job", move |transaction| async move { rows::read(&transaction, id).await }).await
     }
 
     async fn entries(&self, id: JobId, after: u64, limit: u32) -> Result<Vec<Entry>, StoreError> {
         let read = move |transaction| async move { journal::read(&transaction, id, after, limit).await };
-        self.read("read the journal", read).await
+        self.ask("read the journal", read).await
     }
 
     async fn list(&self, query: JobQuery) -> Result<Vec<AgentJob>, StoreError> {
@@ -101,7 +101,7 @@ impl Store for PostgresStore {
     }
 
     async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        self.read("look for what falls due", move |transaction| async move {
+        self.ask("look for what falls due", move |transaction| async move {
             let found = transaction.query_opt(NEXT_DUE, params![now.millis()]).await?;
             Ok(found.and_then(|record| record.get::<_, Option<i64>>(0)).map(Timestamp::from_millis))
         })

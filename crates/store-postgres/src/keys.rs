@@ -70,7 +70,7 @@ impl Keys for PostgresStore {
         self.write("revoke the key", move |transaction| async move {
             let revoke =
                 format!("UPDATE keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1 RETURNING {COLUMNS}");
-            let found = transaction.query_opt(&revoke, params![id.as_str(), now.millis()]).await?;
+            let found = transaction.execute_opt(&revoke, params![id.as_str(), now.millis()]).await?;
             transaction.touch_access();
             Ok::<_, Abort<StoreError>>(found.as_ref().map(record).transpose()?)
         })

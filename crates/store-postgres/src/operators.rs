@@ -204,7 +204,7 @@ impl OperatorStore for PostgresStore {
         let hash = *hash;
         self.write("take up the sign-in", move |transaction| async move {
             let delete = "DELETE FROM operator_sign_ins WHERE hash = $1 RETURNING body";
-            let Some(row) = transaction.query_opt(delete, params![bytes(&hash)]).await? else { return Ok(None) };
+            let Some(row) = transaction.execute_opt(delete, params![bytes(&hash)]).await? else { return Ok(None) };
             Ok::<_, Abort<StoreError>>(Some(serde_json::from_str(row.try_get(0)?)?))
         })
         .await

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use docent_types::{BoxError, JobId, StoreError};
 use futures::FutureExt;
@@ -31,6 +31,8 @@ const MAX_TIME: Duration = Duration::from_secs(40);
 /// Attempts to begin a transaction, and the pause after the first; it doubles.
 const BEGIN_ATTEMPTS: u32 = 5;
 const BEGIN_PAUSE: Duration = Duration::from_millis(50);
+/// A read that fails later than this is not repeated.
+const LAST_REPETITION: Duration = Duration::from_millis(500);
 
 /// What other nodes are told of a transaction.
 #[derive(Debug, Default, Clone)]
@@ -69,6 +71,12 @@ impl Transaction {
     pub(crate) async fn execute(&self, sql: &str, params: &[Param<'_>]) -> Result<u64, BoxError> {
         self.0.has_written.store(true, Ordering::Relaxed);
         self.0.connection.execute_typed(sql, params).await.map_err(explained)
+    }
+
+    /// Runs a statement that writes, and returns the first row of its answer.
+    pub(crate) async fn execute_opt(&self, sql: &str, params: &[Param<'_>]) -> Result<Option<Record>, BoxError> {
+        self.0.has_written.store(true, Ordering::Relaxed);
+        self.query_opt(sql, params).await
     }
 
     pub(crate) async fn query(&self, sql: &str, params: &[Param<'_>]) -> Result<Vec<Record>, BoxError> {
@@ -111,6 +119,10 @@ impl Transaction {
 
     pub(crate) fn is_flushed(&self) -> bool {
         self.0.is_flushed.load(Ordering::Relaxed)
+    }
+
+    fn has_written(&self) -> bool {
+        self.0.has_written.load(Ordering::Relaxed)
     }
 
     pub(crate) fn connection(&self) -> &Connection {
@@ -172,6 +184,11 @@ impl PostgresStore {
         let writing = self.own(async move {
             let transaction = Transaction::new(shared.begin(BEGIN_WRITE).await?, is_flushed);
             match carry_out(&transaction, work).await {
+                // A claim that found nothing is nothing to flush.
+                End::Kept(value) if !transaction.has_written() => {
+                    transaction.roll_back().await;
+                    Ok(value)
+                }
                 End::Kept(value) => {
                     shared.commit(transaction).await.map(|()| value).map_err(|e| Abort::Failed(e.into()))
                 }
@@ -214,6 +231,33 @@ impl PostgresStore {
         answer.map_err(|abort| abort.explain(doing))
     }
 
+    /// Runs `work`, which runs one statement that reads. That needs no transaction, and may be repeated: on another
+    /// connection, if its own turns out to be dead.
+    pub(crate) async fn ask<T, F, Work>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: Fn(Transaction) -> Work + Send + Sync + 'static,
+        Work: Future<Output = Result<T, BoxError>> + Send + 'static,
+    {
+        let shared = Arc::clone(self.shared());
+        let asking = self.own(async move {
+            let (begun, mut pause) = (Instant::now(), BEGIN_PAUSE);
+            loop {
+                match shared.try_ask(&work).await {
+                    Err(_) if begun.elapsed() < LAST_REPETITION => {}
+                    answer => return answer,
+                }
+                tokio::time::sleep(pause).await;
+                pause *= 2;
+            }
+        });
+        let answer = match asking {
+            Some(asking) => asking.await.unwrap_or_else(|_| Err(Abort::Failed(Panicked.into()))),
+            None => Err(Abort::Failed(Closed.into())),
+        };
+        answer.map_err(|abort| abort.explain(doing))
+    }
+
     /// Runs a future to its end, whoever waits; `None` if the store is closed.
     fn own<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Option<JoinHandle<T>> {
         let tasks = &self.shared().tasks;
@@ -247,6 +291,22 @@ impl Shared {
             pause *= 2;
         }
         self.try_begin(how).await
+    }
+
+    async fn try_ask<T, F, Work>(&self, work: &F) -> Result<T, Abort<StoreError>>
+    where
+        F: Fn(Transaction) -> Work,
+        Work: Future<Output = Result<T, BoxError>>,
+    {
+        let transaction = Transaction::new(self.connections.get().await.map_err(Abort::Failed)?, false);
+        let work = |transaction| async { work(transaction).await.map_err(Abort::Failed) };
+        match carry_out(&transaction, work).await {
+            End::Kept(value) => {
+                transaction.connection().release();
+                Ok(value)
+            }
+            End::Undone(abort) => Err(abort),
+        }
     }
 
     async fn try_begin(&self, how: &str) -> Result<Connection, BoxError> {

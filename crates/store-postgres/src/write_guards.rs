@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use docent_jobs::{Row, WriteError, WriteGuards, WriteOutcome};
 use docent_types::{BoxError, Quota, QuotaStatus, Timestamp};
-use futures::future::{join, try_join4};
+use futures::future::{join, try_join};
 
 use crate::error::Abort;
 use crate::params::params;
@@ -25,14 +25,14 @@ const USED: &str = "
     SELECT (SELECT total - count FROM uses WHERE bucket = $1 AND at > $2 ORDER BY at LIMIT 1), total
     FROM uses WHERE bucket = $1 AND at > $2 ORDER BY at DESC LIMIT 1";
 const FREED: &str = "SELECT at FROM uses WHERE bucket = $1 AND at > $2 AND total > $3 ORDER BY at LIMIT 1";
-const FORGET: &str = "DELETE FROM uses WHERE bucket = $1 AND at <= $2";
-/// Uses of a later moment sort after the one that is counted.
-const COUNT_LATER: &str = "UPDATE uses SET total = total + 1 WHERE bucket = $1 AND at > $2";
+/// Uses of a later moment sort after the one that is counted. All parts see the table as it was before.
 const COUNT: &str = "
+    WITH forgotten AS (DELETE FROM uses WHERE bucket = $1 AND at <= $4),
+         later AS (UPDATE uses SET total = total + 1 WHERE bucket = $1 AND at > $2)
     INSERT INTO uses (bucket, at, count, total, forget_at)
     VALUES ($1, $2, 1, coalesce(
         (SELECT total + 1 FROM uses WHERE bucket = $1 AND at <= $2 ORDER BY at DESC LIMIT 1),
-        (SELECT total - count FROM uses WHERE bucket = $1 AND at > $2 ORDER BY at LIMIT 1),
+        (SELECT total - count + 1 FROM uses WHERE bucket = $1 AND at > $2 ORDER BY at LIMIT 1),
         1), $3)
     ON CONFLICT (bucket, at) DO UPDATE SET count = uses.count + 1, total = uses.total + 1";
 
@@ -56,17 +56,20 @@ pub(crate) async fn stored_answer(
     }
 }
 
-/// Completes a guarded write: counts the use of the quota, and stores the answer.
-pub(crate) async fn complete(
+/// Carries out a guarded write: writes the row, counts the use of the quota meanwhile, and stores the answer.
+pub(crate) async fn carry_out(
     transaction: &Transaction,
     guards: &WriteGuards,
     usage: Option<QuotaUsage<'_>>,
-    row: Row,
+    write: impl Future<Output = Result<Row, BoxError>>,
 ) -> Result<WriteOutcome, Abort<WriteError>> {
-    let quota_status = match usage {
-        Some(usage) => Some(usage.count(transaction).await?),
-        None => None,
+    let count = async {
+        match usage {
+            Some(usage) => usage.count(transaction).await.map(Some),
+            None => Ok(None),
+        }
     };
+    let (row, quota_status) = try_join(write, count).await?;
     if let Some(key) = &guards.key {
         let (forget_at, job) = (guards.now.plus(key.keep).millis(), serde_json::to_string(&*row.job)?);
         transaction.execute(STORE_ANSWER, params![key.scope, key.key, &key.fingerprint[..], forget_at, job]).await?;
@@ -131,16 +134,12 @@ impl<'a> QuotaUsage<'a> {
         let (bucket, at) = (&quota.bucket, now.millis());
         // Twice the window, so that a moment a little in the past still counts every use in its window.
         let keep = quota.window.saturating_mul(2);
-        let (bucket, forgotten, forget_at) = (bucket.as_str(), now.minus(keep).millis(), now.plus(keep).millis());
-        let (forget, later) = (params![bucket, forgotten], params![bucket, at]);
-        let count = params![bucket, at, forget_at];
-        let (_, _, _, usage) = try_join4(
-            transaction.execute(FORGET, forget),
-            transaction.execute(COUNT_LATER, later),
-            transaction.execute(COUNT, count),
-            Self::read(transaction, quota, now),
-        )
-        .await?;
-        usage.quota_status(transaction).await
+        let (forgotten, forget_at) = (now.minus(keep).millis(), now.plus(keep).millis());
+        transaction.execute(COUNT, params![bucket.as_str(), at, forget_at, forgotten]).await?;
+        let counted = Self { used: self.used + 1, ..self };
+        if counted.used < i64::from(quota.limit) {
+            return counted.quota_status(transaction).await;
+        }
+        Self::read(transaction, quota, now).await?.quota_status(transaction).await
     }
 }

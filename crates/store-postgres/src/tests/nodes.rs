@@ -74,6 +74,21 @@ async fn nodes_that_claim_at_once_get_each_job_once_and_one_a_branch() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs a PostgreSQL server"]
+async fn a_claim_that_finds_nothing_commits_nothing() {
+    let database = Database::new().await;
+    let (node, client) = (database.node().await, database.client().await);
+    create(&node, sample_job(1)).await;
+    let commits =
+        async || -> i64 { client.query_one("SELECT count(*) FROM commits", &[]).await.expect("a count").get(0) };
+    let now = node.clock().now();
+    assert_eq!(claim(&node, now, "node", 9).await.len(), 1);
+    let before = commits().await;
+    assert_eq!((before, claim(&node, now, "node", 9).await), (2, vec![]));
+    assert_eq!(commits().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a PostgreSQL server"]
 async fn a_node_that_comes_back_after_its_lease_is_refused() {
     let database = Database::new().await;
     let (slow, quick) = (database.node().await, database.node().await);
