@@ -7,6 +7,7 @@
 //! cargo run --release -p docent-examples --example engine_host -- drain 10000     # jobs that wait already, until all are done
 //! cargo run --release -p docent-examples --example engine_host -- pickup 200      # one at a time, for an idle worker
 //! cargo run --release -p docent-examples --example engine_host -- bare            # hyper alone: the floor
+//! cargo run --release -p docent-examples --example engine_host -- node URL …      # on PostgreSQL: node.rs
 //! ```
 //!
 //! `serve` and `accept` print the path for jobs, a key, and `listening on http://ADDR`; `bare` only the last; they serve until
@@ -14,6 +15,7 @@
 //! then. `drain` and `pickup` print one line of JSON and end.
 
 mod bare;
+mod node;
 mod noop;
 
 use std::collections::BTreeMap;
@@ -32,8 +34,8 @@ use docent_jobs::{Engine, EngineConfig, JobLimits, JobQuery, Jobs, ModelNames, N
 use docent_search::Indexes;
 use docent_store::SqliteStore;
 use docent_types::{
-    Clock, Domain, ForgeKind, Ids, JobStatus, Message, Project, ProjectId, ProjectSettings, ProjectUid, RandomIds,
-    Role, SystemClock,
+    Clock, Domain, ForgeKind, Ids, JobId, JobStatus, Message, Project, ProjectId, ProjectSettings, ProjectUid,
+    RandomIds, Role, SystemClock, Timestamp,
 };
 use docent_web::{Handler, Request, Response, ServerLimits, respond};
 use http::StatusCode;
@@ -72,7 +74,8 @@ async fn main() -> Result<(), BoxError> {
         ["accept"] => serve(Service::open(folder.path()).await?).await,
         ["drain", jobs] => drain(Service::open(folder.path()).await?, jobs.parse()?).await,
         ["pickup", jobs] => pickup(Service::open(folder.path()).await?, jobs.parse()?).await,
-        _ => Err("usage: engine_host serve | accept | drain JOBS | pickup JOBS | bare".into()),
+        ["node", url, ref what @ ..] => node::run(url, what).await,
+        _ => Err("usage: engine_host serve | accept | drain JOBS | pickup JOBS | bare | node URL …".into()),
     }
 }
 
@@ -101,20 +104,7 @@ impl Service {
         let store = Arc::new(SqliteStore::open(folder.join("docent.db"))?);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let ids: Arc<dyn Ids> = Arc::new(RandomIds);
-        let project = Project {
-            uid: ProjectUid::new(RandomIds.unguessable()),
-            id: ProjectId::parse(NAME)?,
-            domain: Domain::parse(NAME)?,
-            repository: folder.join("docs.git").display().to_string(),
-            branch: "main".to_owned(),
-            docs_root: String::new(),
-            forge: ForgeKind::Local,
-            token: None,
-            base_url: None,
-            context: BTreeMap::new(),
-            settings: ProjectSettings::default(),
-            created_at: clock.now(),
-        };
+        let project = project(NAME, folder, clock.now())?;
         store.add(project.clone()).await?;
         let now = clock.now();
         let (key, record) = mint(Grant::new(KeyKind::Admin, project.id.clone(), now), now, system_randomness)?;
@@ -143,22 +133,11 @@ impl Service {
     }
 
     async fn submit(&self) -> Result<(), BoxError> {
-        let new = NewJob {
-            project: &self.project,
-            messages: vec![Message::text(Role::User, PROMPT)],
-            branch: None,
-            as_draft: false,
-            model: NAME.to_owned(),
-        };
-        self.jobs.submit(new, None).await?;
-        Ok(())
+        submit(&self.jobs, &self.project).await.map(drop)
     }
 
-    /// Whether some job has not ended. Asked again and again, so it looks at one job and does not count.
     async fn is_busy(&self) -> Result<bool, BoxError> {
-        let (project, status) = (self.project.id.clone(), Some(JobStatus::Active));
-        let query = JobQuery { project, status, after: None, skip: 0, limit: 1 };
-        Ok(!self.jobs.list(query).await?.is_empty())
+        is_busy(&self.jobs, &self.project).await
     }
 
     /// How many jobs there are of each status; while some are active, only that.
@@ -169,6 +148,48 @@ impl Service {
         let counts = self.store.jobs_by_status().await?;
         Ok(counts.into_iter().map(|(status, count)| (status.as_str(), count)).collect())
     }
+}
+
+fn project(name: &str, folder: &Path, created_at: Timestamp) -> Result<Project, BoxError> {
+    Ok(Project {
+        uid: ProjectUid::new(RandomIds.unguessable()),
+        id: ProjectId::parse(name)?,
+        domain: Domain::parse(name)?,
+        repository: folder.join("docs.git").display().to_string(),
+        branch: "main".to_owned(),
+        docs_root: String::new(),
+        forge: ForgeKind::Local,
+        token: None,
+        base_url: None,
+        context: BTreeMap::new(),
+        settings: ProjectSettings::default(),
+        created_at,
+    })
+}
+
+async fn submit(jobs: &Jobs, project: &Project) -> Result<JobId, BoxError> {
+    let new = NewJob {
+        project,
+        messages: vec![Message::text(Role::User, PROMPT)],
+        branch: None,
+        as_draft: false,
+        model: NAME.to_owned(),
+    };
+    Ok(jobs.submit(new, None).await?.job.id)
+}
+
+/// Whether some job of a project has not ended. Asked again and again, so it looks at one job and does not count.
+async fn is_busy(jobs: &Jobs, project: &Project) -> Result<bool, BoxError> {
+    let (project, status) = (project.id.clone(), Some(JobStatus::Active));
+    let query = JobQuery { project, status, after: None, skip: 0, limit: 1 };
+    Ok(!jobs.list(query).await?.is_empty())
+}
+
+/// A percentile in milliseconds.
+fn percentile(times: &mut [Duration], share: f64) -> Option<f64> {
+    times.sort_unstable();
+    let place = (share * times.len() as f64) as usize;
+    times.get(place.min(times.len().saturating_sub(1))).map(|time| time.as_secs_f64() * 1e3)
 }
 
 async fn serve(service: Service) -> Result<(), BoxError> {
@@ -236,18 +257,13 @@ async fn pickup(service: Service, jobs: usize) -> Result<(), BoxError> {
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let at = |times: &mut Vec<Duration>, share: f64| {
-        times.sort_unstable();
-        let place = (share * times.len() as f64) as usize;
-        times.get(place.min(times.len().saturating_sub(1))).map(|time| time.as_secs_f64() * 1e3)
-    };
     println!(
         "{}",
         json!({
             "jobs": jobs,
-            "asked_p50": at(&mut asked, 0.5),
-            "accepted_p50": at(&mut accepted, 0.5),
-            "accepted_p99": at(&mut accepted, 0.99),
+            "asked_p50": percentile(&mut asked, 0.5),
+            "accepted_p50": percentile(&mut accepted, 0.5),
+            "accepted_p99": percentile(&mut accepted, 0.99),
         })
     );
     service.store.close().await?;

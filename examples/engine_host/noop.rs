@@ -33,9 +33,14 @@ impl Worker for Noop {
             // Nobody there to be told is no fault.
             let _ = tell.send(Instant::now());
         }
-        let journal = handle.read().await?;
-        let newest = journal.iter().rev().find(|entry| matches!(entry.body, EntryBody::Instruction(_)));
-        handle.acknowledge(newest.map_or(0, |entry| entry.seq));
+        read_instruction(handle).await?;
         Ok(Outcome::Completed { message: String::new() })
     }
+}
+
+pub(crate) async fn read_instruction(handle: &mut Handle) -> Result<(), Failure> {
+    let journal = handle.read().await?;
+    let newest = journal.iter().rev().find(|entry| matches!(entry.body, EntryBody::Instruction(_)));
+    handle.acknowledge(newest.map_or(0, |entry| entry.seq));
+    Ok(())
 }

@@ -1,10 +1,12 @@
 // graphile-worker on PostgreSQL, for `cargo xtask bench engine`.
 //
 //   node peer.mjs URL prepare                     creates its tables
-//   node peer.mjs URL enqueue CLIENTS SECONDS     adds jobs, each durable before the next of the same client
+//   node peer.mjs URL create CLIENTS SECONDS      adds jobs, each durable before the next of the same client
 //   node peer.mjs URL through CLIENTS SECONDS     adds jobs while another process works on them, until all are done
 //   node peer.mjs URL drain JOBS usual|batched    works on jobs that wait already, until all are done
 //   node peer.mjs URL pickup JOBS                 one job at a time, for an idle worker
+//   node peer.mjs URL fill JOBS                   adds jobs that wait
+//   node peer.mjs URL work usual|batched          works until none is left
 //
 // The database settings ensure durability: `fsync` and `synchronous_commit` are on. Prints one line of JSON.
 
@@ -36,7 +38,7 @@ function fail(error) {
   process.exit(1)
 }
 
-async function enqueue(clients, seconds) {
+async function create(clients, seconds) {
   const pool = pooled(clients)
   const utils = await makeWorkerUtils({ pgPool: pool, logger })
   let counting = false
@@ -107,7 +109,7 @@ async function add(clients, seconds) {
 async function through(clients, seconds) {
   const pool = pooled(1)
   await pool.query('delete from graphile_worker._private_jobs')
-  const worker = fork(fileURLToPath(import.meta.url), [url, 'work'])
+  const worker = fork(fileURLToPath(import.meta.url), [url, 'serve'])
   await once(worker, 'message')
   const began = performance.now()
   const jobs = await add(clients, seconds)
@@ -119,19 +121,35 @@ async function through(clients, seconds) {
 }
 
 // Works until the process is killed.
-async function work() {
+async function serve() {
   await start(pooled(26), async () => {}, false)
   process.send('ready')
   return new Promise(() => {})
 }
 
-async function drain(jobs, way) {
-  const pool = pooled(26)
-  await pool.query('delete from graphile_worker._private_jobs')
+async function fill(pool, jobs) {
   await pool.query(
     `select count(*) from (select graphile_worker.add_job('noop', $1::json) from generate_series(1, $2)) as added`,
     [JSON.stringify(payload), jobs],
   )
+  return { jobs }
+}
+
+async function work(way) {
+  const pool = pooled(26)
+  const began = Date.now()
+  const runner = await start(pool, async () => {}, way === 'batched')
+  while ((await left(pool)) > 0) await new Promise((told) => setTimeout(told, 5))
+  const ended = Date.now()
+  await runner.stop()
+  await pool.end()
+  return { began, ended }
+}
+
+async function drain(jobs, way) {
+  const pool = pooled(26)
+  await pool.query('delete from graphile_worker._private_jobs')
+  await fill(pool, jobs)
   let done = 0
   let resolve
   const all = new Promise((told) => (resolve = told))
@@ -184,9 +202,11 @@ async function prepare() {
 
 const modes = {
   prepare,
-  enqueue: () => enqueue(Number(rest[0]), Number(rest[1])),
+  create: () => create(Number(rest[0]), Number(rest[1])),
   through: () => through(Number(rest[0]), Number(rest[1])),
-  work,
+  fill: () => fill(pooled(1), Number(rest[0])),
+  serve,
+  work: () => work(rest[0]),
   drain: () => drain(Number(rest[0]), rest[1]),
   pickup: () => pickup(Number(rest[0])),
 }

@@ -15,12 +15,19 @@ use crate::tools::Missing;
 /// How long the server may take until it takes connections.
 const START_LIMIT: Duration = Duration::from_secs(60);
 
+/// Whether commits reach the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flushing {
+    On,
+    Off,
+}
+
 /// A running server. It ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     port: u16,
     password: String,
-    _server: Child,
+    server: Child,
     folder: TempDir,
 }
 
@@ -33,7 +40,7 @@ struct User {
 
 impl Cluster {
     /// Starts a server with the programs in the folder `bin`.
-    pub(crate) async fn start(bin: &Path, stop: &mut StopSignal) -> Result<Self, Missing> {
+    pub(crate) async fn start(bin: &Path, flushing: Flushing, stop: &mut StopSignal) -> Result<Self, Missing> {
         let failed = |error: std::io::Error| Missing::Failed(format!("could not prepare PostgreSQL: {error}"));
         let folder = tempfile::tempdir().map_err(failed)?;
         let (data, password_file) = (folder.path().join("data"), folder.path().join("password"));
@@ -58,7 +65,8 @@ impl Cluster {
         let port = free_port().map_err(failed)?;
         let mut server = command(&bin.join("postgres"), user, folder.path());
         server.arg("-D").arg(&data).args(["-p", &port.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
-        for setting in ["listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", "max_connections=300"] {
+        let fsync = if flushing == Flushing::On { "fsync=on" } else { "fsync=off" };
+        for setting in ["listen_addresses=127.0.0.1", "unix_socket_directories=", fsync, "max_connections=300"] {
             server.args(["-c", setting]);
         }
         let mut server = child::start(&mut server)?;
@@ -69,12 +77,22 @@ impl Cluster {
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        Ok(Self { port, password, _server: server, folder })
+        Ok(Self { port, password, server, folder })
+    }
+
+    /// The process whose children the server's others are; `None` if it has ended.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.server.id()
     }
 
     /// The URL of the server.
     pub(crate) fn url(&self) -> String {
-        format!("postgres://docent:{}@127.0.0.1:{}/postgres", self.password, self.port)
+        self.url_of("postgres")
+    }
+
+    /// The URL of one of its databases.
+    pub(crate) fn url_of(&self, database: &str) -> String {
+        format!("postgres://docent:{}@127.0.0.1:{}/{database}", self.password, self.port)
     }
 }
 

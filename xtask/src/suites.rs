@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use tokio::process::Command;
 
 use crate::child::{self, Ended, StopSignal};
-use crate::postgres::{Cluster, Pooler};
+use crate::postgres::{Cluster, Flushing, Pooler};
 use crate::summary::Outcome;
 use crate::tools::{Missing, Tools};
 use crate::workspace::{Workspace, cargo};
@@ -332,7 +332,7 @@ impl<'a> Suites<'a> {
         entrances.extend(programs.first().map(|bin| (bin, true)));
         for (bin, is_pooled) in entrances {
             println!("on the PostgreSQL in {}{}", bin.display(), if is_pooled { ", by way of PgBouncer" } else { "" });
-            let cluster = Cluster::start(bin, stop).await?;
+            let cluster = Cluster::start(bin, Flushing::Off, stop).await?;
             let pooler = if is_pooled { Some(Pooler::start(&pgbouncer, &cluster).await?) } else { None };
             match self.tests_on_postgres(cluster.url(), pooler.as_ref().map(Pooler::url), stop).await? {
                 Outcome::Passed => {}

@@ -7,11 +7,14 @@
 //! peer.mjs ──▶ graphile-worker on PostgreSQL             another engine, as durable
 //! ```
 //!
+//! With `--store postgres`, nodes of Docent and processes of other engines on one PostgreSQL: `nodes`.
+//!
 //! All of them take turns, so that other load on the machine affects each; the median round counts. CPU is that of the
 //! server process alone, as the kernel counts it: on a busy machine it is the figure to trust. A missing peer is
 //! reported and never counted.
 
 mod load;
+mod nodes;
 mod peer;
 mod served;
 
@@ -51,6 +54,9 @@ const PATIENCE: Duration = Duration::from_secs(600);
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Options {
+    /// What the jobs are stored in
+    #[arg(long, value_enum, default_value = "sqlite")]
+    store: Store,
     /// Only these parts
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Part>,
@@ -72,6 +78,13 @@ pub(crate) struct Options {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Store {
+    Sqlite,
+    /// One to three nodes on a PostgreSQL, beside other engines on the same server
+    Postgres,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
     /// Durable creates a second, and what one costs
     Create,
@@ -83,6 +96,10 @@ enum Part {
     Get,
     /// Creates, a restart and memory with many jobs waiting
     Queued,
+    /// On PostgreSQL: how much slower no-op jobs get while a transaction is held open, for ten minutes or, in a short run, one
+    Held,
+    /// On PostgreSQL: 2,000 journal entries a second with 50 streams open on another node
+    Journal,
 }
 
 impl Options {
@@ -102,6 +119,9 @@ impl Options {
 pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut StopSignal) -> Result<ExitCode, String> {
     if options.rounds() == 0 || options.jobs < 1_000 {
         return Err("there must be at least one round, and a thousand jobs that wait".to_owned());
+    }
+    if options.store == Store::Postgres {
+        return nodes::run(options, workspace, stop).await;
     }
     let peer = match peer_programs(options, workspace, stop).await {
         Ok(programs) => Some(programs),

@@ -18,6 +18,13 @@ pub(crate) fn cpu(pid: u32) -> Duration {
     ticks(&fields[11..15])
 }
 
+/// The CPU time of a process and of all that descend from it.
+pub(crate) fn cpu_of_all(pid: u32) -> Duration {
+    // One that has ended meanwhile is among those of its parent.
+    let running = descendants(pid).into_iter().filter(|pid| PathBuf::from(format!("/proc/{pid}/stat")).exists());
+    running.map(own_cpu).sum::<Duration>() + cpu(pid)
+}
+
 /// The CPU time of a process alone, including its threads that have ended.
 pub(crate) fn own_cpu(pid: u32) -> Duration {
     let fields = stat(&pid.to_string());

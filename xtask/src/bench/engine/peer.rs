@@ -90,7 +90,7 @@ impl GraphileWorker {
     }
 
     pub(crate) fn enqueue(&self, clients: usize, seconds: u64) -> Result<Enqueued, String> {
-        self.said(&["enqueue", &clients.to_string(), &seconds.to_string()])
+        self.said(&["create", &clients.to_string(), &seconds.to_string()])
     }
 
     /// Lets this many clients add jobs while a worker carries them out.
