@@ -76,10 +76,13 @@ impl Transaction {
     /// Runs a statement that writes, and returns the first row of its answer.
     pub(crate) async fn execute_opt(&self, sql: &str, params: &[Param<'_>]) -> Result<Option<Record>, BoxError> {
         self.0.has_written.store(true, Ordering::Relaxed);
-        self.query_opt(sql, params).await
+        let rows = self.0.connection.query_typed(sql, params).await.map_err(explained)?;
+        Ok(rows.into_iter().next())
     }
 
+    /// Runs a statement that only reads: a transaction without any other is rolled back.
     pub(crate) async fn query(&self, sql: &str, params: &[Param<'_>]) -> Result<Vec<Record>, BoxError> {
+        debug_assert!(!sql.contains("RETURNING"), "it writes: {sql}");
         self.0.connection.query_typed(sql, params).await.map_err(explained)
     }
 
