@@ -3,10 +3,10 @@
 //! The link redirects people to the page of the pull request, for which they sign in. Programs merge, update and close
 //! it with an admin key.
 
-use docent_access::{Access, AccessError, Credentials, Principal, Scope};
+use docent_access::{Access, Credentials, Principal, Scope};
 use docent_authoring::{MergeError, Pulls, Updated};
 use docent_forge::{PullRecord, PullState};
-use docent_types::Refusal;
+use docent_types::{CallError, Refusal};
 use docent_web::{ErrorShape, HttpError, Methods, Request, Response, respond};
 use http::StatusCode;
 use serde_json::json;
@@ -62,10 +62,7 @@ async fn act(
         ..Credentials::default()
     };
     let admitted = access.agent(&credentials, project, Scope::Write).await;
-    let Principal { project, .. } = admitted.map_err(|error| match error {
-        AccessError::Denied(denial) => HttpError::Refused(denial.into()),
-        other => HttpError::internal(other),
-    })?;
+    let Principal { project, .. } = admitted.map_err(CallError::from)?;
     let missing = || HttpError::from(Refusal::not_found("there is no such pull request here; check the link"));
     let id = Uuid::try_parse(id).map_err(|_| missing())?;
     let record = pulls.record(&project.id, id).await.map_err(HttpError::internal)?.ok_or_else(missing)?;

@@ -1,5 +1,6 @@
 //! Every answer that is not a success, in one envelope: `{"error": "sentence"}`.
 
+use std::error::Error;
 use std::time::Duration;
 
 use docent_types::{BoxError, CallError, Refusal, RefusalKind, StoreError, error_chain, retry_after_seconds};
@@ -61,9 +62,15 @@ struct Detail<'a> {
 }
 
 impl HttpError {
-    /// An internal failure: 500.
+    /// An internal failure: 500; 503 if its cause is a store that is away for the moment.
     pub fn internal(source: impl Into<BoxError>) -> Self {
-        Self::Internal(source.into())
+        let source = source.into();
+        if !is_of_an_unavailable_store(&*source) {
+            return Self::Internal(source);
+        }
+        tracing::warn!(error = error_chain(&*source), "the database cannot be reached");
+        let kind = RefusalKind::Unavailable(UNAVAILABLE_RETRY);
+        Refusal::new(kind, "the database cannot be reached at the moment; send the request again in a moment").into()
     }
 
     /// 404 for a path without an endpoint.
@@ -149,13 +156,13 @@ impl From<CallError> for HttpError {
 
 impl From<StoreError> for HttpError {
     fn from(error: StoreError) -> Self {
-        if !error.is_unavailable() {
-            return Self::internal(error);
-        }
-        tracing::warn!(error = error_chain(&error), "the database cannot be reached");
-        let kind = RefusalKind::Unavailable(UNAVAILABLE_RETRY);
-        Refusal::new(kind, "the database cannot be reached at the moment; send the request again in a moment").into()
+        Self::internal(error)
     }
+}
+
+fn is_of_an_unavailable_store(error: &(dyn Error + 'static)) -> bool {
+    error.downcast_ref::<StoreError>().is_some_and(StoreError::is_unavailable)
+        || error.source().is_some_and(is_of_an_unavailable_store)
 }
 
 /// Error texts are written to follow a colon; here the text becomes a sentence with a capital and a full stop. A
@@ -259,6 +266,9 @@ mod tests {
         let answer = HttpError::from(away).response(&id(), ErrorShape::Error);
         assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(answer.headers()["retry-after"], "5");
+        let caused =
+            StoreError::new("merge", StoreError::unavailable("read a pull request", "the connection is refused"));
+        assert_eq!(HttpError::internal(caused).status(), StatusCode::SERVICE_UNAVAILABLE);
         let full = StoreError::new("read a job", "the disk is full");
         assert_eq!(
             HttpError::from(full).response(&id(), ErrorShape::Error).status(),
