@@ -452,7 +452,7 @@ impl Site {
     }
 
     /// A path relative to the folder of the site's configuration as one relative to the docs root.
-    pub(crate) fn from_home(&self, path: &str) -> String {
+    pub(crate) fn file_of_home(&self, path: &str) -> String {
         joined_in(&self.root, self.layout.home(), path).unwrap_or_else(|| path.to_owned())
     }
 

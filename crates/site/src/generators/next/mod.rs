@@ -108,7 +108,7 @@ pub(super) fn forms(site: &Site, wanted: &LinkRequest<'_>) -> Vec<String> {
     let by_file = [retargeted_link(like, from, to, anchor)].into_iter().filter(|_| has_page_ending(written));
     let address = match is_markdown_page(to) {
         true => site.address(to).map(str::to_owned),
-        false => to.strip_prefix(&format!("{}/", site.from_home("public"))).map(str::to_owned),
+        false => to.strip_prefix(&format!("{}/", site.file_of_home("public"))).map(str::to_owned),
     };
     let Some(address) = address else { return Vec::new() };
     let slash = if written.ends_with('/') && !address.is_empty() { "/" } else { "" };

@@ -26,7 +26,7 @@ impl LinkRules for Starlight {
     fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
         let links = Links::of(site);
         let Some(address) = site.address(link.from) else {
-            let is_inside = link.from.starts_with(&format!("{}/", site.from_home("src")));
+            let is_inside = link.from.starts_with(&format!("{}/", site.file_of_home("src")));
             return match (is_inside, link.is_absolute()) {
                 (false, _) => resolve_by_name(site, link),
                 (true, true) => links.resolve_absolute(link),
@@ -70,7 +70,7 @@ impl LinkRules for Starlight {
         };
         let base = if base.is_empty() { String::new() } else { format!("/{base}") };
         let Some(address) = site.address(to) else {
-            let public = format!("{}/", site.from_home("public"));
+            let public = format!("{}/", site.file_of_home("public"));
             return match to.strip_prefix(&public) {
                 Some(served) => format!("{base}/{}{suffix}", escaped(served)),
                 None if path.is_empty() || path.starts_with('/') => {
@@ -154,7 +154,7 @@ impl<'s> Links<'s> {
         if let Some(file) = exact(name).or_else(|| exact(without_ending?)) {
             return link.page(file);
         }
-        let public = self.site.from_home(&below("public", name));
+        let public = self.site.file_of_home(&below("public", name));
         if self.site.has_any(&public) {
             return Target::Asset { file: public };
         }
@@ -192,7 +192,7 @@ impl<'s> Links<'s> {
 
     /// The file in `src/pages` that renders what is served at a path.
     fn source_of_page(&self, name: &str) -> Option<String> {
-        let pages = self.site.from_home("src/pages");
+        let pages = self.site.file_of_home("src/pages");
         let stems = [below(&pages, name), below(&pages, &below(name, "index"))];
         let files =
             stems.iter().flat_map(|stem| SOURCE_EXTENSIONS.iter().map(move |ending| format!("{stem}.{ending}")));
@@ -202,7 +202,7 @@ impl<'s> Links<'s> {
 
     /// Whether a path may be a page of a dynamic route in `src/pages`.
     fn may_match_route(&self, name: &str) -> bool {
-        let pages = format!("{}/", self.site.from_home("src/pages"));
+        let pages = format!("{}/", self.site.file_of_home("src/pages"));
         let outside = self.site.outside.iter().map(String::as_str);
         let mut routes = self.site.files().chain(outside).filter_map(|file| file.strip_prefix(&pages)?.split_once('['));
         routes.any(|(start, _)| name.starts_with(start))
