@@ -1,5 +1,10 @@
 //! `store`: where everything is kept.
 
+#![cfg_attr(
+    not(feature = "postgres"),
+    allow(dead_code, reason = "an address that is checked, and that nobody connects to")
+)]
+
 use std::fmt;
 use std::num::NonZeroU16;
 use std::path::PathBuf;
@@ -20,7 +25,6 @@ pub(crate) enum StoreConfig {
 
 /// A PostgreSQL database. `Debug` and `Display` show its address without the password.
 #[derive(Clone)]
-#[cfg_attr(not(feature = "postgres"), allow(dead_code))]
 pub(crate) struct PostgresConfig {
     url: String,
     password: Option<SecretSource>,
