@@ -201,10 +201,6 @@ fn a_public_url_is_an_address_of_the_web() {
         assert_eq!(finished.code, Some(1), "{wrong}: {}", finished.stderr);
         assert!(finished.stderr.contains("`public_url`: the address must"), "{wrong}: {}", finished.stderr);
     }
-    let config = "public_url = \"https://example.com/docent/\"";
-    let finished = docent(&installation, config, &["serve", "--listen", "127.0.0.1:0"], &[]);
-    assert_eq!(finished.code, Some(1), "{}", finished.stderr);
-    assert!(finished.stderr.contains("`public_url`: `/docent/`"), "{}", finished.stderr);
 }
 
 #[test]
