@@ -115,7 +115,7 @@ expect('out of the groups', await says(refused, 'none of your groups'));
 await ed.goto(`${server}/dashboard/-/operators`);
 expect('and signed out everywhere', ed.url().includes('/-/sign-in'), ed.url());
 await ada.goto(`${server}/dashboard/-/audit`);
-for (const entry of ['operator.join', 'operator.role', 'sign_in.refused', `at ${issuer}`]) {
+for (const entry of ['Joined', 'Set a role', 'Was refused at the sign-in', `at ${issuer}`]) {
   expect(`the audit list has ${entry}`, await says(ada, entry));
 }
 

@@ -163,7 +163,7 @@ impl Pulls {
     }
 
     /// How much each of these pull requests of a project changes, as of the last fetch. `None` where a branch is gone, and
-    /// where counting takes longer than [`TIME_FOR_SIZES`]: it goes on, for whoever asks next.
+    /// where counting takes longer than a few milliseconds: it goes on, for whoever asks next.
     pub async fn sizes(&self, project: &Project, records: Vec<PullRecord>) -> Vec<Option<ChangeSize>> {
         let (sizes, count) = (Arc::clone(&self.sizes), records.len());
         let found = spawn_blocking({

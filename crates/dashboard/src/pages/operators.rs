@@ -169,7 +169,7 @@ async fn known(request: &AuthorizedRequest<'_>, id: &str) -> Result<(OperatorId,
 }
 
 /// What was done, by the names that the audit list has for it.
-const ACTIONS: [(&str, &str); 26] = [
+const ACTIONS: [(&str, &str); 27] = [
     ("job.create", "Started a job"),
     ("job.message", "Gave a job another instruction"),
     ("job.archive", "Archived a job"),
@@ -195,6 +195,7 @@ const ACTIONS: [(&str, &str); 26] = [
     ("pull.solve", "Had conflicts solved"),
     ("sign_in", "Signed in"),
     ("sign_in.failed", "Failed to sign in"),
+    ("sign_in.refused", "Was refused at the sign-in"),
     ("sign_out", "Signed out"),
 ];
 
