@@ -324,7 +324,7 @@ impl<'a> Suites<'a> {
     }
 
     /// The tests of the store that need a server, on a server of each version, and on the first by way of PgBouncer; beside the
-    /// first of them, several of the built server on one database.
+    /// first of them, several of the built server on one database, and a simulated world.
     async fn postgres(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         self.tools.git(stop).await?;
         let missing = || Missing::Skip("cargo-nextest is missing; --install brings it".to_owned());
@@ -345,14 +345,8 @@ impl<'a> Suites<'a> {
             command.envs(pooler.as_ref().map(|pooler| ("DOCENT_TEST_POOLER", pooler.url())));
             // The stories of several servers mostly wait. They start databases of their own, with programs that only the system's
             // version is sure to have.
-            command.args([
-                "-E",
-                if at == 0 {
-                    "package(docent-store-postgres) | test(/^nodes::/)"
-                } else {
-                    "package(docent-store-postgres)"
-                },
-            ]);
+            let beside = if at == 0 { " | test(/^nodes::/) | test(/worlds_are_the_same_on_postgres/)" } else { "" };
+            command.arg("-E").arg(format!("package(docent-store-postgres){beside}"));
             command.env("DOCENT_BIN", &server).env("DOCENT_TEST_POSTGRES_PROGRAMS", bin);
             command.env("DOCENT_FAKETIME", &faketime).env("DOCENT_PGBOUNCER", &pgbouncer);
             match self.outcome(&mut command, stop).await? {
