@@ -35,6 +35,15 @@ pub(crate) fn messages(layout: &Layout) -> Vec<&str> {
     layout.problems().iter().map(|problem| problem.problem.message.as_str()).collect()
 }
 
+/// The names of the sites under `tests/sites`.
+pub(crate) fn built_sites() -> Vec<String> {
+    let home = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/sites");
+    let entries =
+        std::fs::read_dir(home).expect("the folder of sites").map(|entry| entry.expect("an entry of the folder"));
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    folders.map(|folder| folder.file_name().into_string().expect("a name in UTF-8")).collect()
+}
+
 /// A site under `tests/sites`, whose script builds it with its own generator.
 pub(crate) fn built_site(name: &str) -> Files {
     let home = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/sites").join(name);

@@ -2,6 +2,7 @@
 
 mod account;
 mod analytics;
+mod conflicts;
 mod conversations;
 mod docs;
 mod home;
@@ -89,7 +90,7 @@ async fn project(
         ProjectRoute::Journal(id) => job::journal(request, &project, id).await,
         ProjectRoute::Pulls => pulls::of_project(request, &project).await,
         ProjectRoute::Pull(id) => pulls::pull(request, &project, id).await,
-        ProjectRoute::PullConflicts(id) => pulls::conflicts(request, &project, id).await,
+        ProjectRoute::PullConflicts(id) => conflicts::conflicts(request, &project, id).await,
         ProjectRoute::ActOnPull(id, action) => pulls::act(request, &project, id, action).await,
         ProjectRoute::Playground if is_write => playground::answered(request, &project).await,
         ProjectRoute::Playground => playground::playground(request, &project).await,
