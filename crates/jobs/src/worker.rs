@@ -115,7 +115,8 @@ impl Handle {
     }
 
     /// Called before an effect outside of the process, such as a push: an error if the worker must stop. While the result
-    /// is held, the worker is not stopped in the middle: what has begun comes to its end, and then nothing more begins.
+    /// is held, the worker is not stopped in the middle: what has begun comes to its end, and then nothing more begins. Drop
+    /// the result before the next write of the journal.
     pub async fn begin_effect(&self) -> Result<Effect, Interrupted> {
         let effect = Effect(Arc::clone(&self.effects).lock_owned().await);
         if self.stop.is_cancelled() { Err(Interrupted::Lost) } else { Ok(effect) }
@@ -259,7 +260,10 @@ impl Handle {
         &self.row
     }
 
+    /// Writes the row. Like an effect, a write that has begun comes to its end before the worker is stopped: whoever ends
+    /// the job by it is not told that the job was lost.
     pub(crate) async fn write(&mut self, decide: Decision) -> Result<(), Interrupted> {
+        let _effect = Arc::clone(&self.effects).lock_owned().await;
         let guards = WriteGuards { now: self.clock.now(), quota: None, key: None };
         match self.store.change(self.row.id(), guards, decide).await {
             Ok(written) => {

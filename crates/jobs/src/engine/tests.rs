@@ -15,6 +15,8 @@ use crate::jobs::{JobLimits, NewJob, Retention};
 use crate::memory::MemoryStore;
 use crate::watch::JobUpdate;
 
+mod late_store;
+
 /// Follows its script, one line per attempt; waits at the gate when the script says so.
 #[derive(Debug)]
 struct Scripted {
@@ -72,6 +74,7 @@ struct World {
     clock: ManualClock,
     drain: CancellationToken,
     engine: tokio::task::JoinHandle<()>,
+    times: Arc<JobTimes>,
 }
 
 impl World {
@@ -80,8 +83,11 @@ impl World {
     }
 
     fn of(script: &[&'static str], config: EngineConfig) -> Self {
+        Self::on(Arc::new(MemoryStore::default()), script, config)
+    }
+
+    fn on(store: Arc<dyn Store>, script: &[&'static str], config: EngineConfig) -> Self {
         let clock = ManualClock::at(Timestamp::from_millis(1_000_000));
-        let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
         let ids = Arc::new(FixedIds::default());
         let jobs = Jobs::new(store, Arc::new(clock.clone()), ids, JobLimits::default());
         let worker = Arc::new(Scripted {
@@ -93,8 +99,9 @@ impl World {
         });
         let drain = CancellationToken::new();
         let engine = Engine::new(jobs.clone(), Arc::clone(&worker) as Arc<dyn Worker>, config);
+        let times = Arc::clone(engine.times());
         let engine = tokio::spawn(engine.run(drain.clone()));
-        Self { jobs, worker, clock, drain, engine }
+        Self { jobs, worker, clock, drain, engine, times }
     }
 
     async fn submit(&self, branch: Option<&str>) -> Arc<AgentJob> {
@@ -258,6 +265,19 @@ async fn an_effect_that_has_begun_comes_to_its_end_before_the_worker_says_that_i
     world.worker.guards.add_permits(1);
     stopped(&world, job.id).await;
     assert_eq!(world.worker.pushed.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_that_ended_is_not_called_lost_because_the_store_answers_late() {
+    let (log, _guard) = Log::kept();
+    let store = late_store::LateStore { store: MemoryStore::default(), late: Duration::from_secs(15) };
+    let world = World::on(Arc::new(store), &["done"], EngineConfig::new("test"));
+    let job = world.submit(None).await;
+    world.reaches(&job, JobStatus::Completed).await;
+    world.drain.cancel();
+    world.engine.await.expect("drained");
+    assert!(log.line("job ended").contains("completed"));
+    assert_eq!(world.times.ended.done.counts().count, 1);
 }
 
 #[tokio::test(start_paused = true)]
