@@ -11,7 +11,6 @@
 //! that is alone slows the model, and the log is never larger than the reply. When the reply wakes, all waiting readers
 //! are woken, because any of them may be gone or busy.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::future::poll_fn;
 use std::mem;
@@ -236,8 +235,8 @@ impl Stream for Reader {
 /// The tasks that wait for the reply's next event.
 #[derive(Default)]
 struct WakeList {
-    /// By the number of the waiter.
-    wakers: Mutex<HashMap<u64, Waker>>,
+    /// With the number of the waiter. Few: one for each reader.
+    wakers: Mutex<Vec<(u64, Waker)>>,
     /// How many times all were woken.
     wake_count: AtomicU64,
 }
@@ -255,11 +254,14 @@ impl WakeList {
             waker.wake_by_ref();
             return;
         }
-        wakers.insert(waiter, waker.clone());
+        match wakers.iter_mut().find(|(number, _)| *number == waiter) {
+            Some((_, known)) => known.clone_from(waker),
+            None => wakers.push((waiter, waker.clone())),
+        }
     }
 
     fn forget(&self, waiter: u64) {
-        self.wakers.lock().remove(&waiter);
+        self.wakers.lock().retain(|(number, _)| *number != waiter);
     }
 
     fn wake_all(&self) {
@@ -268,7 +270,7 @@ impl WakeList {
         self.wake_count.fetch_add(1, Ordering::Release);
         let woken = mem::take(&mut *wakers);
         drop(wakers);
-        woken.into_values().for_each(Waker::wake);
+        woken.into_iter().for_each(|(_, waker)| waker.wake());
     }
 }
 
