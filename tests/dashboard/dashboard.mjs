@@ -438,6 +438,8 @@ const conversation = await (async () => {
   await page.goto(`${server}/dashboard/acme/conversations`);
   return page.locator('td a').first().getAttribute('href');
 })();
+// axe-core takes minutes for its one line of a megabyte where that wraps: it is asked once, where it does least.
+const LONG_PAGE = '/dashboard/hostile/docs?page=long';
 const pages = ['/dashboard', '/dashboard/-/jobs', '/dashboard/-/pulls', '/dashboard/-/projects', '/dashboard/-/projects/new',
   '/dashboard/-/operators', '/dashboard/-/audit', '/dashboard/-/settings', '/dashboard/-/style', '/dashboard/-/search?q=webhook', '/dashboard/-/account', '/dashboard/-/sign-in', join, '/dashboard/acme',
   '/dashboard/acme/jobs', '/dashboard/acme/jobs?status=failed', '/dashboard/acme/jobs/new', job, hostileJob,
@@ -446,15 +448,17 @@ const pages = ['/dashboard', '/dashboard/-/jobs', '/dashboard/-/pulls', '/dashbo
   '/dashboard/acme/analytics', '/dashboard/acme/gaps', '/dashboard/acme/gaps?group=gone', '/dashboard/acme/searches', '/dashboard/acme/searches?term=webhook', '/dashboard/acme/docs', '/dashboard/acme/docs?page=quickstart', '/dashboard/acme/docs?page=gone', '/dashboard/acme/widget', '/dashboard/acme/widget?key=docent_assistant_x&accent=%23b91c1c&starters=One%0ATwo', '/dashboard/acme/keys', '/dashboard/acme/settings',
   '/dashboard/hostile', '/dashboard/hostile/jobs', evilJob, `${evilJob}/changes`, `${evilJob}/changes?layout=split`, '/dashboard/hostile/pulls', evilPull, `${evilPull}?layout=split`,
   '/dashboard/hostile/playground?q=evil+widget', '/dashboard/hostile/conversations', '/dashboard/hostile/analytics',
-  '/dashboard/hostile/gaps', '/dashboard/hostile/settings', '/dashboard/hostile/docs', '/dashboard/hostile/docs?page=long', '/dashboard/-/search?q=evil',
+  '/dashboard/hostile/gaps', '/dashboard/hostile/settings', '/dashboard/hostile/docs', LONG_PAGE, '/dashboard/-/search?q=evil',
   '/dashboard/nowhere'];
 const inspect = async (where) => {
-  await page.evaluate(`${axe}; null`);
-  const violations = await page.evaluate(async (values) => {
-    const found = await window.axe.run(document, { runOnly: { type: 'tag', values } });
-    return found.violations.map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html).slice(0, 3).join(' | ')}`);
-  }, RULES);
-  expect(`${where}: axe`, violations.length === 0, violations.join('\n'));
+  if (!where.startsWith(LONG_PAGE) || where.endsWith('light 1280')) {
+    await page.evaluate(`${axe}; null`);
+    const violations = await page.evaluate(async (values) => {
+      const found = await window.axe.run(document, { runOnly: { type: 'tag', values } });
+      return found.violations.map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html).slice(0, 3).join(' | ')}`);
+    }, RULES);
+    expect(`${where}: axe`, violations.length === 0, violations.join('\n'));
+  }
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   expect(`${where}: no sideways scrolling of the page`, overflow <= 0, overflow);
 };
