@@ -18,7 +18,7 @@ pub(crate) enum BlockKind {
     /// Includes indented text and code below an item.
     List,
     Table,
-    /// Includes the fences, or the tags `<pre>` of HTML.
+    /// Includes the fences.
     Code,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn blocks(content: &str) -> Vec<Block<'_>> {
     let mut fence: Option<&str> = None;
     let mut at = 0;
     let ends = |fence: &str, text: &str| match fence {
-        HTML_END | DIAGRAM_END => text.contains(fence),
+        DIAGRAM_END => text.contains(fence),
         _ => text.starts_with(fence) && text.trim_start_matches(['`', '~']).is_empty(),
     };
     for line in content.split_inclusive('\n') {
@@ -92,7 +92,7 @@ pub(crate) fn blocks(content: &str) -> Vec<Block<'_>> {
             fence = fence_of(text);
         } else {
             blocks.extend(run.take().map(|run| run.block(content)));
-            fence = fence_of(text).filter(|fence| *fence != HTML_END || !text.contains(HTML_END));
+            fence = fence_of(text);
             if !text.starts_with('#') {
                 run = Some(Run { kind: kind(text), from: at, to, is_after_blank: false });
             }
@@ -138,8 +138,6 @@ impl Run {
     }
 }
 
-const HTML_END: &str = "</pre>";
-
 const DIAGRAM_END: &str = "/mermaid";
 
 /// Whether a block is a diagram, whose source tells a reader little.
@@ -155,9 +153,8 @@ fn opens_diagram(text: &str) -> bool {
 
 /// What ends the code that begins with this line.
 fn fence_of(text: &str) -> Option<&'static str> {
-    let html = text.starts_with("<pre").then_some(HTML_END);
-    let special = html.or_else(|| opens_diagram(text).then_some(DIAGRAM_END));
-    special.or_else(|| ["```", "~~~"].into_iter().find(|mark| text.starts_with(mark)))
+    let diagram = opens_diagram(text).then_some(DIAGRAM_END);
+    diagram.or_else(|| ["```", "~~~"].into_iter().find(|mark| text.starts_with(mark)))
 }
 
 /// The kind of block that begins with this line.
@@ -241,17 +238,6 @@ mod tests {
         );
         assert_eq!(kinds("a\n```\nb\n\nc"), [(BlockKind::Prose, "a"), (BlockKind::Code, "```\nb\n\nc")]);
         assert_eq!(kinds(""), []);
-        let html = "<pre><code class=\"cmd\">apt update\n\napt install</code></pre>";
-        assert_eq!(
-            kinds(&format!("Run:\n{html}\nText.\n<pre>x</pre>\nMore.")),
-            [
-                (BlockKind::Prose, "Run:"),
-                (BlockKind::Code, html),
-                (BlockKind::Prose, "Text."),
-                (BlockKind::Code, "<pre>x</pre>"),
-                (BlockKind::Prose, "More."),
-            ]
-        );
         let diagrams = "{{< mermaid >}}\ngraph\n\nA --> B\n{{< /mermaid >}}\n\n```mermaid\ngraph\n```\n";
         assert_eq!(kinds(&format!("One.\n{diagrams}\nTwo.")), [(BlockKind::Prose, "One."), (BlockKind::Prose, "Two.")]);
         assert_eq!(
@@ -278,7 +264,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_cut_without_a_panic(text in "(\\PC|\n|```|<pre>|</pre>|:::|- |1\\. |\\| |   |\\*\\*|:){0,80}") {
+        fn any_text_is_cut_without_a_panic(text in "(\\PC|\n|```|:::|- |1\\. |\\| |   |\\*\\*|:){0,80}") {
             for block in blocks(&text) {
                 prop_assert!(!block.text.trim().is_empty());
                 block.units();

@@ -264,7 +264,7 @@ fn quoted_text(block: &Block<'_>, topic: &Topic, weights: Weights, expected: Ans
     let block = &Block { kind: block.kind, text: &text };
     let fits = text.chars().count() <= if block.is_steps() { MAX_STEPS_CHARS } else { max_chars };
     let text = match block.kind {
-        BlockKind::Code => return cut_code(&fenced(&text), MAX_CODE_CHARS),
+        BlockKind::Code => return cut_code(&text, MAX_CODE_CHARS),
         BlockKind::Label if !text.starts_with("**") => return format!("**{}**", text.replace('*', "")),
         _ if fits => text.to_string(),
         BlockKind::List if expected == AnswerKind::List => brief_items(block, max_chars),
@@ -341,22 +341,6 @@ fn best_units(block: &Block<'_>, topic: &Topic, weights: Weights, max_chars: usi
     }
     let end = if block.kind == BlockKind::Prose { "…" } else { "\n\n…" };
     format!("{}{}", text.trim_end(), if chosen.len() < units.len() { end } else { "" })
-}
-
-/// Code in a fence, where it is in `<pre>`: without tags and entities.
-fn fenced(code: &str) -> Cow<'_, str> {
-    if !code.starts_with("<pre") {
-        return Cow::Borrowed(code);
-    }
-    let mut plain = String::new();
-    let mut rest = code;
-    while let Some(open) = rest.find('<') {
-        plain.push_str(&rest[..open]);
-        rest = rest[open..].split_once('>').map_or("", |(_, after)| after);
-    }
-    plain.push_str(rest);
-    let plain = plain.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");
-    Cow::Owned(format!("```\n{}\n```", plain.trim_matches('\n')))
 }
 
 /// Code cut after a line, with the fence closed.

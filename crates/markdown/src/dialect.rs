@@ -22,7 +22,7 @@ const DEEPEST: usize = 32;
 regex!(CONTAINER_TAB, r"^([ \t]*)(?:==|@tab(?::active)?)[ \t]+([^=\n].*)$");
 regex!(CONTENTS, r"^[ \t]*(?:\[\[_?[Tt][Oo][Cc]_?\]\]|\[TOC\])[ \t]*$");
 regex!(ICON, r":(?:material|octicons|fontawesome|simple)-[a-z0-9-]+:");
-regex!(ATTRIBUTE_LIST, r#"\{:?[ \t]*[.#][A-Za-z][^{}\n]*\}"#);
+regex!(ATTRIBUTE_LIST, r#"\{(?::[ \t]*[.#]?|[ \t]*[.#])[A-Za-z][^{}\n]*\}"#);
 regex!(TITLE_ATTRIBUTE, r#"title=(?:"([^"]*)"|'([^']*)')"#);
 
 // A text without any of these is plain Markdown already. One pattern looks for all of them.
@@ -295,6 +295,7 @@ mod tests {
                 "[Get it](x){ .md-button } :material-check: `:material-x: { .a }`\n",
                 "[Get it](x)  `:material-x: { .a }`\n",
             ),
+            ("![a](b){:class=\"t\" width=\"1\"} {: target='_blank'}{:toc} {: 5}", "![a](b)  {: 5}"),
             ("## T { #id .x }\n\n[TOC]\n", "## T { #id .x }\n\n\n"),
             ("```\n!!! note\n    :::\n```\n", "```\n!!! note\n    :::\n```\n"),
             ("a == b\n== c\n::: \n", "a == b\n== c\n\n"),

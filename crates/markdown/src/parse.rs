@@ -387,6 +387,20 @@ AT&amp;T \< 5
     }
 
     #[test]
+    fn indented_code_is_read_in_fences() {
+        for (text, expected) in [
+            ("Run:\n\n    a <b>\n\n        c\n\nThen.", "Run:\n\n```\na <b>\n\n    c\n```\n\nThen."),
+            ("- x\n\n      a```\n\n  y", "- x\n\n  ~~~\n  a```\n  ~~~\n\n  y"),
+            ("1. x\n\n   ```\n       a\n   ```", "1. x\n\n   ```\n       a\n   ```"),
+            (">     a", ">     a"),
+            ("-     a", "-     a"),
+        ] {
+            let page = parse("a.md", format!("# T\n\n{text}\n").as_bytes());
+            assert_eq!(page.sections[0].markdown, expected, "{text}");
+        }
+    }
+
+    #[test]
     fn indented_blocks_of_dialect_marks_are_read() {
         let text = "!!! note \"Mind *this*\"\n\n    Words of the note.\n\n    ```sh\n    run\n\n    again\n    ```\n\n        code\n\n\
                     ??? tip\n    !!! danger\n        Inner [words](x.md).\n\n=== \"Tab\"\n\n    In the tab.\n\n\

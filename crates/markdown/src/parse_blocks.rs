@@ -20,7 +20,7 @@ use crate::parse_destination::{definition_destination, definition_lines, inline_
 use crate::parse_html::{Piece, pieces};
 use crate::parse_markdown::{Definition, Events};
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
-use crate::sections::{Instead, SourceText, cleaned, code_block};
+use crate::sections::{Instead, SourceText, cleaned, code_block, fenced};
 use crate::words::on_one_line;
 
 /// A tag with this many bytes or more before it on its line does not begin the line.
@@ -59,7 +59,7 @@ pub(crate) fn blocks(
     let mut parser = BlockParser {
         source,
         definitions,
-        references: Vec::new(),
+        instead: Vec::new(),
         blocks: Blocks::default(),
         anchors: Anchors::of(anchors),
         path: HeadingPath::default(),
@@ -143,8 +143,8 @@ struct OpenLink {
 struct BlockParser<'t> {
     source: SourceText<'t>,
     definitions: HashMap<String, (String, Range<usize>)>,
-    /// The target of each reference link of the open section in place of its label.
-    references: Vec<Instead>,
+    /// The target of each reference link of the open section in place of its label, and code in fences in place of indented code.
+    instead: Vec<Instead>,
     blocks: Blocks,
     anchors: Anchors,
     path: HeadingPath,
@@ -262,6 +262,7 @@ impl BlockParser<'_> {
             TagEnd::Heading(level) => self.close_heading(level, range),
             TagEnd::CodeBlock => {
                 if let Some((info, text)) = self.code.take() {
+                    self.instead.extend(fenced(self.source.text, range, &text));
                     self.section.code.push(code_block(&info, text));
                 }
             }
@@ -344,7 +345,7 @@ impl BlockParser<'_> {
     fn close_section(&mut self, end: usize) {
         let next = OpenSection { anchor: None, level: 0, start: end, body: end, text: String::new(), code: Vec::new() };
         let section = std::mem::replace(&mut self.section, next);
-        let mut instead = std::mem::take(&mut self.references);
+        let mut instead = std::mem::take(&mut self.instead);
         let text = section.text.trim();
         if text.is_empty() && section.code.is_empty() {
             return;
@@ -462,7 +463,7 @@ impl BlockParser<'_> {
                     let is_collapsed = link.link_type == LinkType::Collapsed;
                     let has_more = is_collapsed && self.source.text[text_end.end..].starts_with("[]");
                     let end = text_end.end + if has_more { 2 } else { 0 };
-                    self.references.push(Instead { range: text_end.start + 1..end, text: inline });
+                    self.instead.push(Instead { range: text_end.start + 1..end, text: inline });
                 }
                 (LinkKind::Reference, definition.map(|(_, span)| span.clone()))
             }

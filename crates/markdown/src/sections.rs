@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use satteri_pulldown_cmark::decode_html_entities;
+
 use crate::lines_from::{Fence, FenceLine};
 use crate::page::CodeBlock;
 use crate::parse_html::{Ends, opens_script_or_style};
@@ -78,6 +80,18 @@ fn is_path(word: &str) -> bool {
 pub(crate) struct Instead {
     pub(crate) range: Range<usize>,
     pub(crate) text: String,
+}
+
+/// Indented code in a fence; `None` for code that is in one, and for code in a quote.
+pub(crate) fn fenced(text: &str, range: Range<usize>, code: &str) -> Option<Instead> {
+    let start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
+    let indent = text[start..].len() - text[start..].trim_start_matches(' ').len();
+    let is_indented = start + indent >= range.start && indent >= 4 && !text[start + indent..].starts_with(['`', '~']);
+    let outer = is_indented.then(|| &text[start..start + indent - 4])?;
+    let fence = if code.contains("```") { "~~~" } else { "```" };
+    let lines: String = code.trim_end().lines().map(|line| format!("{outer}{line}\n")).collect();
+    let end = start + text[start..range.end].trim_end().len();
+    Some(Instead { range: start..end, text: format!("{outer}{fence}\n{lines}{outer}{fence}") })
 }
 
 /// A range of the page as Markdown for reading: module statements, comments, expressions and tags removed, component
@@ -234,24 +248,29 @@ fn blank_line(out: &mut String) {
     }
 }
 
-/// HTML elements that are kept because they carry meaning.
-const KEPT_ELEMENTS: [&str; 22] = [
-    "a", "abbr", "b", "br", "code", "dd", "dl", "dt", "em", "i", "img", "kbd", "li", "ol", "pre", "strong", "sub",
-    "sup", "table", "td", "tr", "ul",
-];
+/// HTML elements that are kept because they carry meaning and Markdown has nothing as simple.
+const KEPT_ELEMENTS: [&str; 15] =
+    ["a", "abbr", "br", "dd", "dl", "dt", "img", "li", "ol", "sub", "sup", "table", "td", "tr", "ul"];
+
+/// HTML elements that Markdown has marks for.
+const MARKED_ELEMENTS: [(&str, &str); 4] = [("b", "**"), ("em", "*"), ("i", "*"), ("strong", "**")];
+
+/// HTML elements whose text is code.
+const CODE_ELEMENTS: [&str; 4] = ["code", "kbd", "samp", "tt"];
 
 /// After this many `<` of a section that begin no tag, or comments and elements that are never closed, the rest is text
 /// and is not scanned.
 const MAX_FAILED_SCANS: usize = 100;
 
-/// Markdown without comments and without the HTML tags that only affect layout; component titles are kept in bold. Code
-/// is unchanged.
+/// Markdown without comments and without the HTML tags that only affect layout; component titles are kept in bold, and what
+/// Markdown has marks for is written with them. Code is unchanged.
 fn without_html(text: &str) -> Cow<'_, str> {
     if !text.contains('<') && !has_three(text, |byte| byte == b'\n') {
         return text.into();
     }
     let out = String::with_capacity(text.len());
-    let mut strip = Strip { text, out, failed_scans: 0, ends: Ends::default(), no_comment_ends: false };
+    let mut strip =
+        Strip { text, out, failed_scans: 0, ends: Ends::default(), no_comment_ends: false, closes: Vec::new() };
     let mut fence = Fence::default();
     let mut at = 0;
     while at < text.len() {
@@ -274,6 +293,8 @@ struct Strip<'t> {
     ends: Ends,
     /// Whether an unclosed comment was found: no later comment is closed either.
     no_comment_ends: bool,
+    /// Where tags close that were opened by a mark, the innermost last, with what stands instead of them.
+    closes: Vec<(usize, &'static str)>,
 }
 
 impl Strip<'_> {
@@ -320,6 +341,9 @@ impl Strip<'_> {
             self.failed_scans += 1;
             return None;
         };
+        if let Some(replacement) = self.marked(&tag) {
+            return Some(replacement);
+        }
         if KEPT_ELEMENTS.iter().any(|name| tag.name.eq_ignore_ascii_case(name)) {
             return None;
         }
@@ -328,6 +352,64 @@ impl Strip<'_> {
         let end = element_end.unwrap_or(tag.span.end);
         let title = if tag.is_component() && tag.kind != TagKind::Close { bold_title(&tag, self.text) } else { None };
         Some((title.unwrap_or_default(), end))
+    }
+
+    /// The Markdown for a tag or for its whole element, and where that ends.
+    fn marked(&mut self, tag: &Tag) -> Option<(String, usize)> {
+        while let Some((_, mark)) = self.closes.pop_if(|(at, _)| *at <= tag.span.start) {
+            if self.closes.last().is_none_or(|(at, _)| *at > tag.span.start) {
+                return Some((mark.to_owned(), tag.span.end));
+            }
+        }
+        let name = tag.name.to_ascii_lowercase();
+        let is_anchor = name == "a" && tag.value(self.text, "href").is_none();
+        let mark = MARKED_ELEMENTS.iter().find(|(element, _)| *element == name).map(|(_, mark)| *mark);
+        let mark = mark.or(is_anchor.then_some(""));
+        let is_code = CODE_ELEMENTS.contains(&name.as_str());
+        if tag.kind != TagKind::Open || mark.is_none() && !is_code && name != "pre" {
+            return None;
+        }
+        let Some((inside, end)) = self.inside(tag, &name) else {
+            self.failed_scans += 1;
+            return None;
+        };
+        if let Some(mark) = mark {
+            // Markdown has no emphasis that begins or ends with a blank.
+            let mark = if inside.is_empty() || inside.trim() != inside { "" } else { mark };
+            self.closes.push((tag.span.end + inside.len(), mark));
+            return Some((mark.to_owned(), tag.span.end));
+        }
+        if name == "pre" {
+            return Some((self.code_block(tag.span.start, inside, end)?, end));
+        }
+        let is_simple = !inside.contains(['<', '`', '\n']) && !inside.trim().is_empty();
+        is_simple.then(|| (format!("`{}`", decode_html_entities(inside)), end))
+    }
+
+    /// The content of an element and where the element ends. All but `<pre>` end in the paragraph in which they begin.
+    fn inside(&self, tag: &Tag, name: &str) -> Option<(&str, usize)> {
+        let rest = &self.text[tag.span.end..];
+        let within = match name {
+            "pre" => rest,
+            _ => {
+                let near = &rest[..rest.floor_char_boundary(LONGEST_SPAN)];
+                near.find("\n\n").map_or(near, |end| &near[..end])
+            }
+        };
+        let close = format!("</{name}>");
+        let (inside, _) = within.split_once(close.as_str())?;
+        Some((inside, tag.span.end + inside.len() + close.len()))
+    }
+
+    /// The code block in place of the `<pre>` from `start` to `end`, if it begins a line.
+    fn code_block(&self, start: usize, inside: &str, end: usize) -> Option<String> {
+        let line = self.text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let indent = Some(&self.text[line..start]).filter(|indent| indent.trim().is_empty())?;
+        let code = words_of_html(inside.strip_prefix('\n').unwrap_or(inside));
+        let fence = if code.contains("```") { "~~~" } else { "```" };
+        let lines: String = code.trim_end().lines().map(|line| format!("\n{indent}{line}")).collect();
+        let next = if self.text[end..].starts_with(['\n', '\r']) || end == self.text.len() { "" } else { "\n" };
+        Some(format!("{fence}{lines}\n{indent}{fence}{next}"))
     }
 
     /// Collapses emptied lines and several blank lines into one.
@@ -342,6 +424,21 @@ impl Strip<'_> {
             self.out.pop();
         }
     }
+}
+
+/// The text of HTML without its tags, with entities decoded.
+fn words_of_html(html: &str) -> String {
+    let (mut out, mut at) = (String::with_capacity(html.len()), 0);
+    while let Some(next) = html[at..].find('<').map(|length| at + length) {
+        out.push_str(&html[at..next]);
+        at = next + 1;
+        match scan_tag(html, next, Dialect::Html) {
+            Some(tag) => at = tag.span.end,
+            None => out.push('<'),
+        }
+    }
+    out.push_str(&html[at..]);
+    decode_html_entities(&out).into_owned()
 }
 
 /// In bytes: how far the end of a code span is searched for.
@@ -370,7 +467,15 @@ mod tests {
     #[test]
     fn html_that_only_lays_out_goes() {
         for (text, expected) in [
-            ("a <span style='x'>b</span> <kbd>c</kbd> `<div>`", "a b <kbd>c</kbd> `<div>`"),
+            ("a <span style='x'>b</span> <sub>c</sub> `<div>`", "a b <sub>c</sub> `<div>`"),
+            ("<em class='x'>a <b>b</b></em> <i> c </i> <strong></strong>d <b>e", "*a **b***  c  d e"),
+            ("press <kbd>A&lt;B</kbd> or <code>x</code>, <code>a`</code>", "press `A<B` or `x`, a`"),
+            ("<a name=\"top\"></a>x <a id='y'>z</a>", "x z"),
+            (
+                "a\n\n<pre><code class=\"sh\">apt &amp;\n\n<b>install</b>\n</code></pre>\n\nb",
+                "a\n\n```\napt &\n\ninstall\n```\n\nb",
+            ),
+            ("- a\n  <pre>x</pre> b <pre>y</pre>", "- a\n  ```\n  x\n  ```\n b y"),
             ("<div\n  class=\"x\">\n\nwords\n\n</div>\n\nmore", "\n\nwords\n\nmore"),
             ("<style>\na {}\n</style>\n\nx <!-- no\nno --> y", "\n\nx  y"),
             ("```html\n<div>\n\n\n</div>\n```\n", "```html\n<div>\n\n\n</div>\n```\n"),

@@ -18,7 +18,7 @@ pub fn capitalised(text: &str) -> String {
 
 /// Whether a list of words with blanks between them has this one.
 pub fn has_word(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|listed| listed == word)
+    !word.is_empty() && list.as_bytes().split(u8::is_ascii_whitespace).any(|listed| listed == word.as_bytes())
 }
 
 #[cfg(test)]

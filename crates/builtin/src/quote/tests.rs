@@ -166,12 +166,6 @@ fn one_variant_of_a_tab_is_quoted() {
 }
 
 #[test]
-fn code_in_html_is_quoted_in_a_fence() {
-    let content = "Install it:\n\n<pre><code class=\"cmd\">apt install docent &amp;&amp; <b>run</b></code></pre>";
-    quotes_of("How do I install it?", content, "Install it:\n\n```\napt install docent && run\n```");
-}
-
-#[test]
 fn a_further_passage_is_quoted_where_it_is_needed() {
     let configure = "Gateways connect clusters, and you configure gateways in the configuration of each server.";
     let code = "An example:\n\n```\ngateway {}\n```";

@@ -17,9 +17,9 @@ const DESCRIPTOR: &str = "antora.yml";
 /// Whether a file is a descriptor or a playbook, judged by its path.
 pub(crate) fn is_file(path: &str) -> bool {
     let name = file_name(path);
-    let is_inside =
-        path.split('/').all(|part| !part.starts_with('.') || part == "..") && !path.contains("node_modules/");
-    is_inside && (name == DESCRIPTOR || is_playbook(name))
+    (name == DESCRIPTOR || is_playbook(name))
+        && path.split('/').all(|part| !part.starts_with('.') || part == "..")
+        && !path.contains("node_modules/")
 }
 
 fn is_playbook(name: &str) -> bool {
