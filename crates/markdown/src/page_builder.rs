@@ -61,10 +61,16 @@ impl<'t> PageBuilder<'t> {
 
     /// Adds a paragraph of displayed text; `mark` is its list marker in Markdown.
     pub(crate) fn paragraph(&mut self, mark: &str, words: &str) {
+        self.marked_paragraph(mark, words, words);
+    }
+
+    /// Adds a paragraph of displayed text, and the same as Markdown.
+    pub(crate) fn marked_paragraph(&mut self, mark: &str, words: &str, markdown: &str) {
         if words.is_empty() {
             return;
         }
-        for (out, mark) in [(&mut self.section.text, ""), (&mut self.section.markdown, mark)] {
+        let parts = [(&mut self.section.text, "", words), (&mut self.section.markdown, mark, markdown)];
+        for (out, mark, words) in parts {
             if !out.is_empty() {
                 out.push_str("\n\n");
             }

@@ -19,6 +19,8 @@ use macros::{is_macro, is_url};
 pub(super) struct Inline {
     /// The displayed text, with whitespace collapsed.
     pub(super) text: String,
+    /// The same with code marked as in Markdown.
+    pub(super) markdown: String,
     pub(super) prose: Vec<Range<usize>>,
     pub(super) code: Vec<Range<usize>>,
     pub(super) links: Vec<Link>,
@@ -29,7 +31,8 @@ pub(super) struct Inline {
 pub(super) fn read(text: &str, range: Range<usize>, attributes: &mut Attributes<'_>) -> Inline {
     let around = attributes.depth;
     let Some(depth) = around.inside() else {
-        return Inline { text: text[range].to_owned(), ..Inline::default() };
+        let words = text[range].to_owned();
+        return Inline { markdown: words.clone(), text: words, ..Inline::default() };
     };
     attributes.depth = depth;
     let mut parser = InlineParser {
@@ -41,6 +44,7 @@ pub(super) fn read(text: &str, range: Range<usize>, attributes: &mut Attributes<
         last_searches: [(usize::MAX, None); 14],
         ends: HashMap::new(),
         code_end: 0,
+        marked_code_end: None,
         brackets_end: 0,
         out: Inline::default(),
         is_spaced: false,
@@ -109,6 +113,8 @@ struct InlineParser<'t, 'a, 'g> {
     ends: HashMap<usize, usize>,
     /// The end of the current code span.
     code_end: usize,
+    /// Where the content of the code ends that Markdown's mark was written before.
+    marked_code_end: Option<usize>,
     /// The end of the current run of opening brackets.
     brackets_end: usize,
     out: Inline,
@@ -123,6 +129,9 @@ impl<'t> InlineParser<'t, '_, '_> {
                 && let Some(length) = self.ends.remove(&self.at)
             {
                 self.flush(self.at);
+                if self.marked_code_end == Some(self.at) {
+                    self.out.markdown.push('`');
+                }
                 self.skip_to(self.at + length);
                 continue;
             }
@@ -175,11 +184,16 @@ impl<'t> InlineParser<'t, '_, '_> {
             if word.is_empty() {
                 continue;
             }
-            if self.is_spaced && !self.out.text.is_empty() {
-                self.out.text.push(' ');
-            }
-            self.is_spaced = false;
+            self.push_space();
             self.out.text.push_str(word);
+            self.out.markdown.push_str(word);
+        }
+    }
+
+    fn push_space(&mut self) {
+        if std::mem::take(&mut self.is_spaced) && !self.out.text.is_empty() {
+            self.out.text.push(' ');
+            self.out.markdown.push(' ');
         }
     }
 
@@ -261,6 +275,12 @@ impl<'t> InlineParser<'t, '_, '_> {
         if is_code && open.start >= self.code_end {
             self.out.code.push(open.start..close.end);
             self.code_end = close.end;
+            let is_plain = !self.text[open.end..close.start].contains('`');
+            self.marked_code_end = is_plain.then_some(close.start);
+            if is_plain {
+                self.push_space();
+                self.out.markdown.push('`');
+            }
         }
         self.skip_to(open.end)
     }

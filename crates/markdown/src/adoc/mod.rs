@@ -343,7 +343,7 @@ impl<'t> PageParser<'t> {
 
     fn words(&mut self, range: Range<usize>, mark: &str) {
         let read = inline::read(self.text, range, &mut self.attributes);
-        self.page.paragraph(mark, &tidied(&read.text));
+        self.page.marked_paragraph(mark, &tidied(&read.text), &tidied(&read.markdown));
         self.take(read);
     }
 

@@ -104,6 +104,7 @@ fn words_code_and_ids_are_told_apart() {
     );
     assert_eq!(page.sections[0].code[0].language.as_deref(), Some("rust"));
     assert!(page.sections[0].markdown.contains("NOTE: Take care."), "{}", page.sections[0].markdown);
+    assert!(page.sections[0].markdown.starts_with("A paragraph with bold, `code` and “quotes”."), "{page:?}");
     let code: Vec<_> = page.code.iter().map(|code| &text[code.clone()]).collect();
     assert_eq!(code.len(), 4, "{code:?}");
 }

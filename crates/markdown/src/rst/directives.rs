@@ -21,6 +21,14 @@ const TITLED: &str = "admonition attention caution centered danger deprecated dr
     list-table note replace rubric seealso sidebar table tab tip todo topic versionadded versionchanged \
     versionremoved warning";
 
+/// Directives about versions, with what stands before the version.
+const VERSIONS: [(&str, &str); 4] = [
+    ("deprecated", "Deprecated since version"),
+    ("versionadded", "Added in version"),
+    ("versionchanged", "Changed in version"),
+    ("versionremoved", "Removed in version"),
+];
+
 impl PageParser<'_> {
     /// Reads a directive; `None` if there is none. With `is_substitution`, it defines a substitution and is not
     /// displayed where it is written.
@@ -75,8 +83,14 @@ impl PageParser<'_> {
             _ if has_word(SILENT, &last) => end(self),
             _ if is_substitution && last != "replace" => end(self),
             _ if has_word(TITLED, &last) => {
-                let words = self.words(argument);
-                self.page.paragraph("", &words);
+                let (words, markdown) = self.marked_words(argument);
+                let markdown =
+                    VERSIONS.iter().find(|(name, _)| *name == last).map_or(markdown.clone(), |(_, since)| {
+                        let (version, about) = markdown.split_once(' ').unwrap_or((&markdown, ""));
+                        let colon = if about.is_empty() { "" } else { ": " };
+                        format!("{since} {version}{colon}{about}")
+                    });
+                self.page.marked_paragraph("", &words, &markdown);
                 content
             }
             // The argument may be a signature or the name of a command, which may not be edited as prose.

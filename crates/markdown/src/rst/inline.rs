@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::words::on_one_line;
+use crate::words::{has_word, on_one_line};
 
 /// In bytes: how far the end of inline markup is searched for, so that time stays linear.
 const LONGEST: usize = 4_000;
@@ -12,6 +12,8 @@ const LONGEST: usize = 4_000;
 pub(super) struct Inline {
     /// The displayed text, with whitespace collapsed.
     pub(super) text: String,
+    /// The same with code and emphasis marked as in Markdown.
+    pub(super) markdown: String,
     pub(super) prose: Vec<Range<usize>>,
     pub(super) code: Vec<Range<usize>>,
     pub(super) references: Vec<Reference>,
@@ -64,6 +66,10 @@ pub(super) fn read(text: &str, range: Range<usize>) -> Inline {
     parser.all();
     parser.out
 }
+
+/// Roles whose content is code.
+const CODE_ROLES: &str = "attr c class cmd code command confval const data decorator envvar exc file func function kbd literal \
+    macro meth method mod obj option program regexp samp setting token type var";
 
 /// The kinds of markup whose end is searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,17 +148,24 @@ impl<'t> InlineParser<'t> {
     }
 
     fn push(&mut self, words: &str) {
+        self.push_marked(words, "");
+    }
+
+    /// Writes words, in Markdown between two of the mark.
+    fn push_marked(&mut self, words: &str, mark: &str) {
+        let mark = if words.trim().is_empty() || words.contains(['*', '`']) { "" } else { mark };
+        let mut first = mark;
         for (ix, word) in words.split(char::is_whitespace).enumerate() {
             self.is_spaced |= ix > 0;
             if word.is_empty() {
                 continue;
             }
-            if self.is_spaced && !self.out.text.is_empty() {
-                self.out.text.push(' ');
-            }
+            let space = if self.is_spaced && !self.out.text.is_empty() { " " } else { "" };
             self.is_spaced = false;
-            self.out.text.push_str(word);
+            self.out.text.extend([space, word]);
+            self.out.markdown.extend([space, std::mem::take(&mut first), word]);
         }
+        self.out.markdown.push_str(mark);
     }
 
     fn skip_to(&mut self, at: usize) -> bool {
@@ -245,7 +258,7 @@ impl<'t> InlineParser<'t> {
             return true;
         };
         self.flush(at);
-        self.push(&self.text[at + 2..end]);
+        self.push_marked(&self.text[at + 2..end], "`");
         self.out.code.push(at..end + 2);
         self.skip_to(end + 2)
     }
@@ -331,7 +344,7 @@ impl<'t> InlineParser<'t> {
                 None => on_one_line(content.trim_start_matches('!')),
             },
         };
-        self.push(&shown);
+        self.push_marked(&shown, if has_word(CODE_ROLES, last) { "`" } else { "" });
         match &embedded {
             Some((words, _)) => self.out.prose.push(words.clone()),
             None if role.is_empty() || ["emphasis", "strong", "term", "guilabel"].contains(&last) => {
@@ -369,7 +382,7 @@ impl<'t> InlineParser<'t> {
         };
         self.flush(at);
         let inner = at + mark.len()..end;
-        self.push(&self.text[inner.clone()].replace('\\', ""));
+        self.push_marked(&self.text[inner.clone()].replace('\\', ""), mark);
         self.out.prose.push(inner);
         self.skip_to(end + mark.len())
     }

@@ -229,14 +229,13 @@ impl<'t> PageParser<'t> {
                     row.push(start..start + inside.len());
                     from += cell.len() + 1;
                 }
-                let cells = row.into_iter().filter(|cell| !cell.is_empty()).map(|cell| self.words(cell));
-                let cells = cells.collect::<Vec<_>>();
-                self.page.paragraph("", &cells.join(" | "));
+                let cells = row.into_iter().filter(|cell| !cell.is_empty()).map(|cell| self.marked_words(cell));
+                let (words, markdown): (Vec<_>, Vec<_>) = cells.unzip();
+                self.page.marked_paragraph("", &words.join(" | "), &markdown.join(" | "));
             }
             Table::Simple(_) => {
                 if !only("- ") {
-                    let words = self.words(line.words_start()..line.end());
-                    self.page.paragraph("", &words);
+                    self.marked_paragraph("", line.words_start()..line.end());
                 }
             }
         }
@@ -342,17 +341,21 @@ impl<'t> PageParser<'t> {
                 self.text[range.clone()].trim() == "::" || self.text[..stop - 2].ends_with(char::is_whitespace);
             range.end -= if is_mark { 2 } else { 1 };
         }
-        let words = self.words(range);
-        self.page.paragraph(mark, &words);
+        self.marked_paragraph(mark, range);
         end
     }
 
-    /// Parses inline markup, and returns the displayed text.
-    fn words(&mut self, range: Range<usize>) -> String {
-        let read = inline::read(self.text, range);
-        let text = read.text.clone();
+    fn marked_paragraph(&mut self, mark: &str, range: Range<usize>) {
+        let (words, markdown) = self.marked_words(range);
+        self.page.marked_paragraph(mark, &words, &markdown);
+    }
+
+    /// Parses inline markup, and returns the displayed text, and the same as Markdown.
+    fn marked_words(&mut self, range: Range<usize>) -> (String, String) {
+        let mut read = inline::read(self.text, range);
+        let words = (std::mem::take(&mut read.text), std::mem::take(&mut read.markdown));
         self.take(read);
-        text
+        words
     }
 
     /// Records what inline markup contains; ids are assigned in page order.
@@ -393,9 +396,7 @@ impl<'t> PageParser<'t> {
             let name = if name.starts_with('*') { "" } else { name };
             let id = self.anchors.for_heading(name);
             self.page.id(id);
-            let words = line.end() - words.trim_start().len()..line.end();
-            let words = self.words(words);
-            self.page.paragraph("", &words);
+            self.marked_paragraph("", line.end() - words.trim_start().len()..line.end());
             return place.line + 1;
         }
         if let Some((_, directive)) = rest.strip_prefix('|').and_then(|rest| rest.split_once("| ")) {

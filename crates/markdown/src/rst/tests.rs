@@ -89,6 +89,17 @@ fn code_and_comments_are_no_words() {
 }
 
 #[test]
+fn code_and_emphasis_are_those_of_markdown_for_readers() {
+    let text = "T\n=\n\nUse ``a  b`` or :func:`~x.run`, **never** *this\none* or :ref:`that <it>` ``a`b``.\n\n.. versionadded:: 2.3 It ``runs``.\n\n\
+                ==  ==\n``c``  d\n==  ==\n";
+    let page = page(text);
+    let section = &page.sections[0];
+    assert_eq!(section.text, "Use a b or run, never this one or that a`b.\n\n2.3 It runs.\n\nc d");
+    let expected = "Use `a b` or `run`, **never** *this one* or that a`b.\n\nAdded in version 2.3: It `runs`.\n\n`c` d";
+    assert_eq!(section.markdown, expected);
+}
+
+#[test]
 fn ids_are_counted_as_docutils_does() {
     let read = page(
         "Flask\n=====\n\nSee [1]_ and `Setup <https://a/>`_.\n\nSetup\n-----\n\n.. _own name:\n\nOther\n-----\n\nOther\n-----\n\n.. [1] A note.\n",

@@ -432,6 +432,21 @@ mod tests {
     }
 
     #[test]
+    fn an_error_alone_is_asked_without_its_details() {
+        for (text, expected) in [
+            (
+                "SSL_connect returned=1 errno=0 state=SSLv3 read certificate B: verify failed",
+                "SSL_connect read certificate B: verify failed",
+            ),
+            ("level=error code=7 failed", "level=error code=7 failed"),
+            ("set max_age=3600 same_site=lax on a cookie", "set max_age=3600 same_site=lax on a cookie"),
+            ("Why does it fail with errno=0 state=5?", "Why does it fail with errno=0 state=5?"),
+        ] {
+            assert_eq!(question(text), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn courtesy_is_dropped() {
         for text in [
             "Hi, How do I rotate a key? Thanks!",

@@ -34,11 +34,8 @@ pub(super) fn without_pasted(text: &str) -> (String, Vec<String>) {
             prose.push('\n');
         }
     }
-    let tells = |line: &&String| {
-        let lower = line.to_lowercase();
-        ERRORS.split('|').any(|word| lower.contains(word))
-    };
-    let short = |line: &String| line.trim().chars().take(LONGEST_ERROR).collect::<String>();
+    let tells = |line: &&String| tells_error(&line.to_lowercase());
+    let short = |line: &String| without_fields(line).chars().take(LONGEST_ERROR).collect::<String>();
     let mut errors: Vec<String> = pasted.iter().filter(tells).take(MOST_ERRORS).map(short).collect();
     if errors.is_empty() && prose.trim().is_empty() {
         errors.extend(pasted.iter().find(|line| line.contains(char::is_alphabetic)).map(short));
@@ -48,6 +45,25 @@ pub(super) fn without_pasted(text: &str) -> (String, Vec<String>) {
 
 const ERRORS: &str = "error|exception|fail|fatal|panic|denied|refused|cannot|can't|could not|couldn't|unable|not found|invalid|\
     timeout|timed out|no such|unexpected|undefined|missing";
+
+/// Whether a line in lower case tells an error.
+fn tells_error(lower: &str) -> bool {
+    ERRORS.split('|').any(|word| lower.contains(word))
+}
+
+/// Whether a word is `key=value`, as programs print details; not `--key=value` and `key="the words`.
+fn is_field(word: &str) -> bool {
+    let is_key = |key: &str| {
+        key.starts_with(char::is_alphabetic) && key.chars().all(|c| c.is_alphanumeric() || "_.-".contains(c))
+    };
+    word.split_once('=').is_some_and(|(key, value)| is_key(key) && !value.starts_with(['"', '\'', '=']))
+}
+
+/// An error without the details that differ each time; as it is, if hardly anything is left.
+fn without_fields(line: &str) -> String {
+    let rest: Vec<&str> = line.split_whitespace().filter(|word| !is_field(word)).collect();
+    if rest.len() < 2 { line.trim().to_owned() } else { rest.join(" ") }
+}
 
 /// Whether a line is what a program printed, a line of code, or quoted from another message.
 fn is_output(line: &str) -> bool {
@@ -73,8 +89,10 @@ fn is_output(line: &str) -> bool {
     let is_code = text.ends_with([';', '{', '}']) && text.contains(['(', '=', ':']);
     let symbols = text.chars().filter(|c| !c.is_alphanumeric() && !c.is_whitespace()).count();
     let is_dense = text.len() >= 24 && symbols * 10 >= text.chars().count() * 3;
+    let fields = text.split_whitespace().filter(|word| is_field(word)).count();
     STARTS.split('|').any(|start| lower.starts_with(start))
         || has_time
+        || (fields > 1 && tells_error(&lower) && !begins_asking(text))
         || is_frame
         || is_exception
         || is_markup
