@@ -29,6 +29,9 @@ use crate::worker::{Failure, Handle, Interrupted, Worker};
 /// Delay before the retry of a job that failed because this process lacked a resource.
 const RESOURCE_DELAY: Duration = Duration::from_secs(5);
 
+/// How long after a failure of the store a job is given back; doubled with each further failure, five times at most.
+const FIRST_STORE_PAUSE: Duration = Duration::from_millis(100);
+
 /// Settings of an engine.
 #[derive(Debug, Clone)]
 pub struct EngineConfig {
@@ -310,7 +313,8 @@ impl Engine {
                 log_if_failed("give the job back", released);
             }
             Err(Failure::Halted(Interrupted::Store(error))) => {
-                error!(error = &error as &dyn Error, "job left to be rescued");
+                error!(error = &error as &dyn Error, "job left to be rescued, unless the store answers before");
+                self.give_back(handle).await;
             }
             Err(Failure::Wait { why }) => {
                 warn!(why, seconds = RESOURCE_DELAY.as_secs(), "the job waits for this process to have room for it");
@@ -336,6 +340,28 @@ impl Engine {
                     log_if_failed("give the job back", written);
                 }
             }
+        }
+    }
+
+    /// Gives a job back whose store failed, as soon as the store answers. If it does not within the lease, the job is claimed
+    /// again when that has expired.
+    async fn give_back(&self, handle: &mut Handle) {
+        let (id, token) = (handle.row().id(), handle.token());
+        let tries = async {
+            for n in 0_u32.. {
+                tokio::time::sleep(FIRST_STORE_PAUSE * 2_u32.pow(n.min(5))).await;
+                let not_before = self.jobs.clock.now().plus(state::retry_delay(id, handle.row().attempt.failed, None));
+                let decide: Decision =
+                    Arc::new(move |row: &Row| state::retry(row, token, "the store failed", not_before));
+                if !matches!(handle.write(decide).await, Err(Interrupted::Store(_))) {
+                    break;
+                }
+            }
+        };
+        tokio::select! {
+            biased;
+            () = self.jobs.signals.draining.cancelled() => {}
+            _ = tokio::time::timeout(self.config.lease, tries) => {}
         }
     }
 

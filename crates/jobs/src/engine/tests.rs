@@ -270,7 +270,8 @@ async fn an_effect_that_has_begun_comes_to_its_end_before_the_worker_says_that_i
 #[tokio::test(start_paused = true)]
 async fn a_job_that_ended_is_not_called_lost_because_the_store_answers_late() {
     let (log, _guard) = Log::kept();
-    let store = late_store::LateStore { store: MemoryStore::default(), late: Duration::from_secs(15) };
+    let (store, away_until) = (MemoryStore::default(), tokio::time::Instant::now());
+    let store = late_store::LateStore { store, late: Duration::from_secs(15), away_until };
     let world = World::on(Arc::new(store), &["done"], EngineConfig::new("test"));
     let job = world.submit(None).await;
     world.reaches(&job, JobStatus::Completed).await;
@@ -278,6 +279,26 @@ async fn a_job_that_ended_is_not_called_lost_because_the_store_answers_late() {
     world.engine.await.expect("drained");
     assert!(log.line("job ended").contains("completed"));
     assert_eq!(world.times.ended.done.counts().count, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_whose_store_failed_is_tried_again_soon_after_the_store_is_back() {
+    let away = Duration::from_secs(6);
+    let begun = tokio::time::Instant::now();
+    let store = late_store::LateStore { store: MemoryStore::default(), late: Duration::ZERO, away_until: begun + away };
+    let world = World::on(Arc::new(store), &["done", "done"], EngineConfig::new("test"));
+    let clock = world.clock.clone();
+    // The time of jobs follows that of the runtime.
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            clock.advance(Duration::from_millis(100));
+        }
+    });
+    let job = world.submit(None).await;
+    world.reaches(&job, JobStatus::Completed).await;
+    let took = begun.elapsed();
+    assert!((away..away + Duration::from_secs(8)).contains(&took), "{took:?}");
 }
 
 #[tokio::test(start_paused = true)]

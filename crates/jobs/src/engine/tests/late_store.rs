@@ -1,4 +1,6 @@
-//! A store whose answers to changes come late.
+//! A store whose answers to changes come late, or that fails for a while.
+
+use tokio::time::Instant;
 
 use super::*;
 use crate::search::{FoundJobs, JobSearch};
@@ -9,6 +11,8 @@ use crate::store::{JobQuery, Pruned, Pruning, WriteOutcome};
 pub(super) struct LateStore {
     pub(super) store: MemoryStore,
     pub(super) late: Duration,
+    /// Changes fail until then, without an effect.
+    pub(super) away_until: Instant,
 }
 
 #[async_trait]
@@ -18,6 +22,9 @@ impl Store for LateStore {
     }
 
     async fn change(&self, id: JobId, guards: WriteGuards, decide: Decision) -> Result<WriteOutcome, WriteError> {
+        if Instant::now() < self.away_until {
+            return Err(WriteError::Store(StoreError::new("change", std::io::Error::other("away"))));
+        }
         let written = self.store.change(id, guards, decide).await;
         tokio::time::sleep(self.late).await;
         written
