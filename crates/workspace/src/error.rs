@@ -42,7 +42,7 @@ impl std::error::Error for ErrorDetail {}
 #[non_exhaustive]
 pub enum GitError {
     /// The host or the path does not answer. Trying again later may work.
-    #[error("could not reach {repository}: check that the address is right and the host is up")]
+    #[error("could not reach {repository}, or it broke off: check that the address is right and the host is up")]
     Unreachable {
         repository: String,
         /// The delay that the server asked for.
