@@ -313,6 +313,8 @@ const quickstart = readFileSync(`${clone}/quickstart.mdx`, 'utf8');
 writeFileSync(`${clone}/quickstart.mdx`, quickstart.replace('gadget', 'sprocket'));
 git('commit', '--quiet', '--all', '--message=Sprockets');
 git('push', '--quiet');
+await page.reload();
+await page.locator('#merge-state', { hasText: '1 file conflicts with main' }).waitFor();
 await page.getByRole('button', { name: 'Squash and merge' }).click();
 await page.waitForURL('**/conflicts');
 const explained = await page.locator('main').textContent();

@@ -15,7 +15,7 @@ use futures::stream::BoxStream;
 use tokio::task::spawn_blocking;
 use tracing::info;
 
-use crate::analytics::{Days, QuestionCounts, Summary, day_of};
+use crate::analytics::{DayCount, Days, QuestionCounts, Summary, day_of};
 use crate::ask::AskRequest;
 use crate::bounds;
 use crate::dialogue::{self, Dialogue};
@@ -213,8 +213,13 @@ impl Assistant {
     /// The number of questions of a site on these UTC days.
     pub async fn counts(&self, domain: &Domain, days: Days) -> Result<QuestionCounts, StoreError> {
         let mut sum = QuestionCounts::default();
-        self.threads.counts(domain, days).await?.iter().for_each(|day| sum.add(day.counts));
+        self.counts_by_day(domain, days).await?.iter().for_each(|day| sum.add(day.counts));
         Ok(sum)
+    }
+
+    /// The number of questions of a site on each of these UTC days that has any, in order.
+    pub async fn counts_by_day(&self, domain: &Domain, days: Days) -> Result<Vec<DayCount>, StoreError> {
+        self.threads.counts(domain, days).await
     }
 
     /// Statistics on the questions of a site on these UTC days.

@@ -5,6 +5,7 @@
 //! so are questions that are connected by a chain of similar ones. A question without content words (`And then?`) is in
 //! no group.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use docent_search::{ContentWord, content_words};
@@ -54,6 +55,17 @@ impl Gap {
     /// The number of questions whose answer was rated down.
     pub fn down(&self) -> usize {
         self.questions.iter().filter(|question| question.is_down).count()
+    }
+
+    /// The question that stands best for all: the one with the most of the [`words`](Self::words), and of those the
+    /// shortest. `None` only without questions.
+    pub fn typical(&self) -> Option<&GapQuestion> {
+        let words: Vec<String> = self.words.iter().map(|word| word.to_lowercase()).collect();
+        let fits = |question: &GapQuestion| {
+            let text = question.question.to_lowercase();
+            words.iter().filter(|word| text.contains(word.as_str())).count()
+        };
+        self.questions.iter().rev().max_by_key(|question| (fits(question), Reverse(question.question.len())))
     }
 
     /// The newest questions without duplicate texts, at most 5.
@@ -287,6 +299,11 @@ mod tests {
         assert_eq!(ids(keys.questions.iter().collect()), ["a1", "a2", "a3", "a4"], "all, newest first");
         assert_eq!(ids(keys.examples()), ["a1", "a2", "a4"], "the newest, each text once");
         assert_eq!(keys.words, ["keys", "rotate"]);
+        assert_eq!(
+            ids(keys.typical().into_iter().collect()),
+            ["a1"],
+            "the shortest with all the words, the newest of two"
+        );
         let shown = keys.suggestion.contains("ask about: keys, rotate.")
             && keys.suggestion.contains("- \"Rotating keys in Frobnitz\"");
         assert!(shown, "{}", keys.suggestion);

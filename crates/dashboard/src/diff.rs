@@ -142,20 +142,46 @@ pub(crate) fn files(diff: &Diff, first: usize, layout: Layout, frame: &DiffFrame
     let split = if layout == Layout::Split { "&layout=split" } else { "" };
     let mut left = Left::new();
     html! {
-        @for (at, file) in diff.files.iter().enumerate() { (file_section(file, 0, layout, frame, at < MAX_OPEN_FILES, &mut left)) }
-        @if next < diff.files_in_all {
-            p { a href=(format_args!("{}?from={}{split}", frame.here, next + 1)) { "More files: " (diff.files_in_all - next) " are left" } }
+        div.changes.listed[diff.files.len() > 1] {
+            @if diff.files.len() > 1 { (file_list(diff)) }
+            div {
+                @for (at, file) in diff.files.iter().enumerate() { (file_section(file, at, 0, layout, frame, at < MAX_OPEN_FILES, &mut left)) }
+                @if next < diff.files_in_all {
+                    p { a href=(format_args!("{}?from={}{split}", frame.here, next + 1)) { "More files: " (diff.files_in_all - next) " are left" } }
+                }
+            }
         }
     }
 }
 
-/// The change of one file. `first` is the number of the first line in `file`, counted from 0.
-pub(crate) fn file_of(file: &FileDiff, first: usize, layout: Layout, frame: &DiffFrame<'_>) -> Markup {
-    file_section(file, first, layout, frame, true, &mut Left::new())
+/// The files of a change, each leading to its lines below.
+fn file_list(diff: &Diff) -> Markup {
+    html! {
+        nav.files aria-label="Changed files" {
+            ul { @for (at, file) in diff.files.iter().enumerate() {
+                @let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
+                li { a href=(format_args!("#file-{at}")) title=(printable(&file.path)) {
+                    span.name { bdi { (printable(name)) } @if !folder.is_empty() { " " small { (Untrusted(folder)) } } }
+                    (line_counts(file))
+                } }
+            } }
+        }
+    }
 }
 
+fn line_counts(file: &FileDiff) -> Markup {
+    html! { span.count { ins { "+" (file.additions) } " " del { "−" (file.deletions) } } }
+}
+
+/// The change of one file. `first` is the number of the first line in `file`, counted from 0.
+pub(crate) fn file_of(file: &FileDiff, first: usize, layout: Layout, frame: &DiffFrame<'_>) -> Markup {
+    file_section(file, 0, first, layout, frame, true, &mut Left::new())
+}
+
+/// `at` is the place of the file on its page, counted from 0.
 fn file_section(
     file: &FileDiff,
+    at: usize,
     first: usize,
     layout: Layout,
     frame: &DiffFrame<'_>,
@@ -166,7 +192,7 @@ fn file_section(
     let next = first + shown_lines.max(1);
     let split = if layout == Layout::Split { "&layout=split" } else { "" };
     html! {
-        details.diff open[is_open] {
+        details.diff id=(format_args!("file-{at}")) open[is_open] {
             summary {
                 span {
                     (Icon::More) " "
@@ -174,7 +200,7 @@ fn file_section(
                     code { (Untrusted(&file.path)) }
                     @match file.status { FileStatus::Added => { " " span.soft { "new" } }, FileStatus::Deleted => { " " span.soft { "deleted" } }, FileStatus::Modified | FileStatus::Renamed => {} }
                 }
-                span.count { ins { "+" (file.additions) } " " del { "−" (file.deletions) } }
+                (line_counts(file))
             }
             div.scroll tabindex="0" role="region" aria-label=(format_args!("Changes of {}", printable(&file.path))) {
                 table {

@@ -15,6 +15,7 @@
 //! | `prefix.rs` | the path below which a proxy serves the dashboard |
 //! | `live.rs` | the event stream of live pages |
 //! | `turns.rs` | time, steps and tokens of each turn of a job |
+//! | `timeline.rs` | when something went on, drawn to scale |
 //! | `pull_api.rs` | links of pull requests, and the API to merge, update or close them |
 //! | `operations.rs` | the port to the server that runs the dashboard |
 //!
@@ -39,6 +40,7 @@ mod prefix;
 mod pull_api;
 mod route;
 mod text;
+mod timeline;
 mod turns;
 mod words;
 

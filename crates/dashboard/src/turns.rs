@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 
 use crate::parts::{Column, table};
 use crate::text::{counted, grouped, precise_duration, relative_time};
+use crate::timeline::Spans;
 
 /// Maximum number of jobs whose sums are cached.
 const MAX_CACHED_JOBS: usize = 64;
@@ -64,8 +65,17 @@ impl JobTurn {
 pub(crate) struct Sums {
     usage: Usage,
     pub(crate) model_calls: u64,
-    pub(crate) model_time: Duration,
+    model_time: Duration,
     tools_time: Duration,
+}
+
+/// When a turn waited, was in the model, in tools, and pushed or opened a pull request.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Activity {
+    pub(crate) waiting: Spans,
+    pub(crate) model: Spans,
+    pub(crate) tools: Spans,
+    pub(crate) publishing: Spans,
 }
 
 /// The turns of a job, as far as its journal was read.
@@ -79,11 +89,15 @@ pub(crate) struct Turns {
     before: Option<Timestamp>,
     /// The number of the newest entry.
     last: u64,
+    /// Of the latest turn.
+    activity: Activity,
+    /// Whether the model has asked for tools that have not run yet.
+    awaits_tools: bool,
 }
 
 impl Turns {
     fn add(&mut self, entry: &Entry) {
-        let took = self.before.map_or(Duration::ZERO, |before| entry.at.since(before));
+        let before = self.before.unwrap_or(entry.at);
         (self.read_to, self.before) = (entry.seq, Some(entry.at));
         let open = self.turns.last_mut().filter(|turn| turn.ended.is_none());
         match (&entry.body, open) {
@@ -91,6 +105,7 @@ impl Turns {
                 self.talk.push(entry.seq);
                 if open.is_none() {
                     self.turns.push(JobTurn::begun(entry.seq, entry.at));
+                    (self.activity, self.awaits_tools) = (Activity::default(), false);
                 }
             }
             (EntryBody::Transition { to, .. }, Some(turn)) if *to != JobStatus::Active => {
@@ -98,18 +113,34 @@ impl Turns {
                 turn.ended = Some((entry.at, *to));
                 turn.waits = None;
             }
-            (EntryBody::Leased { .. }, Some(turn)) => {
-                turn.taken_up.get_or_insert(entry.at);
+            (EntryBody::Leased { .. }, Some(turn)) if turn.taken_up.is_none() => {
+                turn.taken_up = Some(entry.at);
+                self.activity.waiting.add(turn.began, entry.at);
             }
             (EntryBody::Work { .. }, Some(turn)) => match step_of(entry) {
                 Some(AgentStep::Model(usage)) => {
-                    turn.waits = None;
+                    let asked = turn.waits.take().map_or(before, |(_, until)| until.clamp(before, entry.at));
+                    if asked > before {
+                        self.activity.waiting.add(before, asked);
+                    }
+                    self.activity.model.add(asked, entry.at);
+                    self.awaits_tools = true;
                     turn.sums.usage += usage;
                     turn.sums.model_calls += 1;
-                    turn.sums.model_time += took;
+                    turn.sums.model_time += entry.at.since(asked);
                 }
-                Some(AgentStep::Tools) => turn.sums.tools_time += took,
-                None => turn.note(entry),
+                Some(AgentStep::Tools) => {
+                    self.activity.tools.add(before, entry.at);
+                    self.awaits_tools = false;
+                    turn.sums.tools_time += entry.at.since(before);
+                }
+                None => {
+                    let published = (turn.pushed, turn.has_pull);
+                    turn.note(entry);
+                    if (turn.pushed, turn.has_pull) != published {
+                        self.activity.publishing.add(before, entry.at);
+                    }
+                }
             },
             (_, Some(turn)) => turn.note(entry),
             _ => {}
@@ -119,6 +150,21 @@ impl Turns {
     /// The turn that runs, or the last one.
     pub(crate) fn latest(&self) -> Option<&JobTurn> {
         self.turns.last()
+    }
+
+    /// What went on when in the latest turn; what goes on in one that runs, until now.
+    pub(crate) fn activity(&self, now: Timestamp) -> Activity {
+        let mut activity = self.activity.clone();
+        let runs = self.latest().filter(|turn| turn.ended.is_none() && turn.pushed.is_none());
+        if let (Some(turn), Some(before)) = (runs, self.before) {
+            let going_on = match (turn.taken_up, &turn.waits) {
+                (None, _) | (_, Some(_)) => &mut activity.waiting,
+                _ if self.awaits_tools => &mut activity.tools,
+                _ => &mut activity.model,
+            };
+            going_on.add(before, now);
+        }
+        activity
     }
 
     /// The numbers of the newest entries with an instruction or the message at the end of a turn, oldest first.
@@ -251,6 +297,8 @@ mod tests {
         assert_eq!((second.first, second.ended, millis(second.sums)), (10, None, (0, 0, 0)));
         assert_eq!((first.taken_up, turns.talk(9)), (Some(Timestamp::from_millis(10)), &[2, 6, 9, 10][..]));
         assert_eq!((turns.usage().input_tokens, turns.usage().output_tokens), (200, 14));
+        let activity = turns.activity(Timestamp::from_millis(9_500));
+        assert_eq!((activity.waiting.time(), activity.model.time()), (Duration::from_millis(500), Duration::ZERO));
 
         let table = |cost: &dyn Fn(Usage) -> Option<String>| turns.table("/here", Timestamp::from_millis(9_000), cost);
         let priced = |usage: Usage| (usage != Usage::default()).then(|| format!("USD {}", usage.input_tokens));

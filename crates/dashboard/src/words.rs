@@ -53,6 +53,32 @@ pub(crate) fn first_words(text: &str, max_chars: usize) -> String {
     printable(&shortened(&line, max_chars)).to_string()
 }
 
+/// The beginning of a text in one line, of all its blocks, without marks of Markdown, for a preview.
+pub(crate) fn opening(text: &str, max_chars: usize) -> String {
+    let head: String = text.chars().take(max_chars * 4).collect();
+    let mut line = String::new();
+    markdown_blocks(&head).iter().for_each(|block| append_text(block, &mut line));
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    printable(&shortened(&line, max_chars)).to_string()
+}
+
+/// Appends the text of an element, apart from that of the block before it.
+fn append_text(element: &Element, line: &mut String) {
+    let is_inline = matches!(
+        element.kind,
+        ElementKind::Strong | ElementKind::Emphasis | ElementKind::Code | ElementKind::Link { .. }
+    );
+    if !is_inline {
+        line.push(' ');
+    }
+    for node in &element.children {
+        match node {
+            Node::Text(text) => line.push_str(text),
+            Node::Element(inner) => append_text(inner, line),
+        }
+    }
+}
+
 /// The page of the dashboard that shows the docs' page of a path.
 pub(crate) fn docs_page(domain: &Domain, path: &str) -> String {
     format!("/dashboard/{domain}/docs?page={}", in_url(path))
@@ -213,6 +239,13 @@ mod tests {
             2,
             "a relative address, and the picture of another site as a link to it: {html}"
         );
+    }
+
+    #[test]
+    fn the_opening_of_a_text_has_its_blocks_in_one_line() {
+        let text = "# Retries\n\n- a **bold** word\n- `two`\n\n```js\nlet x;\n```\n";
+        assert_eq!(opening(text, 100), "Retries a bold word two let x;");
+        assert_eq!(opening(text, 9), "Retries a…");
     }
 
     #[test]

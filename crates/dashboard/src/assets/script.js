@@ -44,6 +44,12 @@ document.addEventListener("keydown", (event) => {
   const types = target.matches?.("input, textarea, select, [contenteditable]") || target.shadowRoot;
   const searches = (key === "k" && (event.ctrlKey || event.metaKey)) || (key === "/" && !types && !event.ctrlKey && !event.metaKey && !event.altKey);
   if (find && searches) { event.preventDefault(); find.focus(); find.select(); }
+  // Through the rows of a list.
+  const step = { j: 1, k: -1 }[key];
+  if (step && !types && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    const links = [...document.querySelectorAll("main .rows tbody tr, main section.card, main article.event")].flatMap((row) => row.checkVisibility() && row.querySelector("a") || []);
+    links[Math.max(0, links.indexOf(document.activeElement) + step)]?.focus();
+  }
 });
 
 // What is found while it is typed, below the field. Without a script the field leads to the page of results.

@@ -243,6 +243,25 @@ fn chart(by_day: &[DayCount], lists: &Lists<'_>) -> Markup {
     }
 }
 
+/// The questions of each of the `days` days from `from` on in a small picture, the unanswered ones below.
+pub(super) fn sparkline(by_day: &[DayCount], from: Timestamp, days: u32) -> Markup {
+    let day = DAY.as_millis() as i64;
+    let most = by_day.iter().map(|day| day.counts.questions).max().unwrap_or(0).max(1);
+    let bar = |of_day: &DayCount, class: &str, count: u64| {
+        let x = (of_day.day.millis() - from.millis()).div_euclid(day) * 10;
+        let height = format!("{:.0}", 100.0 * count as f64 / most as f64);
+        html! { @if count > 0 { rect.(class) x=(x) y=(format_args!("-{height}")) width="8" height=(height) {} } }
+    };
+    html! {
+        svg.chart.spark aria-hidden="true" viewBox=(format_args!("0 -100 {} 102", days * 10)) preserveAspectRatio="none" {
+            line x1="0" x2=(days * 10) y1="1" y2="1" {}
+            @for of_day in by_day {
+                (bar(of_day, "bar-all", of_day.counts.questions)) (bar(of_day, "bar-un", of_day.counts.unanswered()))
+            }
+        }
+    }
+}
+
 /// A small bar beside a number, as long as its share of the greatest.
 fn meter(part: u64, whole: u64, class: &str) -> Markup {
     let width = format!("{:.1}", 100.0 * part as f64 / whole.max(1) as f64);
@@ -290,7 +309,7 @@ fn latency(latency: Option<Latency>, list: &str, lists: &Lists<'_>) -> Markup {
     let Some(latency) = latency else { return html! {} };
     let time = |stage: &str, ms: u32| html! { a href=(format_args!("{list}&waited={stage}&ms={ms}")) { (grouped(ms.into())) " ms" } };
     let rows = waits(latency).map(|(name, stage, of)| vec![html! { (name) }, time(stage, of.p50), time(stage, of.p95)]);
-    let columns = [Column::Title("Until"), Column::Number("Half of them at most"), Column::Number("95 of 100 at most")];
+    let columns = [Column::Title("Until"), Column::Number("Half within"), Column::Number("95 % within")];
     html! {
         h2 { "How long readers waited" }
         p.soft { "Of " a href=(format_args!("{list}&waited=end&ms=0")) { (counted(latency.answers, "complete answer")) } ". A time leads to the questions for which readers waited that long or longer." }
@@ -433,12 +452,14 @@ pub(crate) async fn gaps(request: &AuthorizedRequest<'_>, project: &Project) -> 
         @for gap in &gaps {
             @let list = gap_list(gap, &period);
             section.card {
-                h2 { (gap_title(gap)) }
+                @let typical = gap.typical();
+                h2 { @if let Some(question) = typical { a href=(conversation(project, question)) { bdi { (gap_title(gap)) } } } }
                 p { a href=(list) { (counted(gap.questions.len() as u64, "question")) } @if gap.down() > 0 { ", of which " a href=(format_args!("{list}&rated=down")) { (grouped(gap.down() as u64)) " answered" } ", and readers found it not helpful" } }
-                (meter(gap.questions.len() as u64, most, "un"))
+                @if most > 1 { (meter(gap.questions.len() as u64, most, "un")) }
                 @if !gap.unknown_words.is_empty() { p { "The docs never mention " @for (at, word) in gap.unknown_words.iter().enumerate() { @if at > 0 { ", " } strong { (Untrusted(word)) } } "." } }
-                (gap_questions(project, &gap.examples(), now))
-                (gap_job(request, project, gap))
+                @let others: Vec<&GapQuestion> = gap.examples().into_iter().filter(|example| typical.is_none_or(|typical| example.question != typical.question)).collect();
+                @if !others.is_empty() { (gap_questions(project, &others, now)) }
+                (gap_job(request, project, gap, "secondary"))
             }
         }
         @if !gaps.is_empty() { p { a href=(format_args!("?days={}&format=csv", period.days)) { "As CSV" } } }
@@ -446,10 +467,9 @@ pub(crate) async fn gaps(request: &AuthorizedRequest<'_>, project: &Project) -> 
     Ok(request.page("Gaps", Section::Gaps, Some(project), &body))
 }
 
-/// What the questions of a gap have in common, or one of them.
-fn gap_title(gap: &Gap) -> Markup {
-    let example = gap.examples().first().map(|example| first_words(&example.question, 100)).unwrap_or_default();
-    html! { @if gap.words.is_empty() { bdi { (example) } } @else { (Untrusted(&gap.words.join(", "))) } }
+/// The question that stands best for a gap.
+fn gap_title(gap: &Gap) -> String {
+    gap.typical().map(|question| first_words(&question.question, 100)).unwrap_or_default()
 }
 
 /// The query for all questions of a group. A group is identified by any of its questions, since new ones may join it.
@@ -467,38 +487,43 @@ fn gap_page(request: &AuthorizedRequest<'_>, project: &Project, period: &Period,
             None => (empty(Icon::Gap, "This gap is gone", "No group of these days has this question: it may be answered by now, or be older.", Some((&format!("?days={}", period.days), "See all gaps")))),
             Some(gap) => {
                 @let questions: Vec<&GapQuestion> = gap.questions.iter().filter(|question| question.is_down || !only_down).collect();
-                h2 { (counted(questions.len() as u64, "question")) @if only_down { " with an answer that readers found not helpful" } ": " (gap_title(gap)) }
+                h2 { (counted(questions.len() as u64, "question")) @if only_down { " with an answer that readers found not helpful" } }
                 (gap_questions(project, &questions, request.parts().clock.now()))
-                (gap_job(request, project, gap))
+                (gap_job(request, project, gap, ""))
             }
         }
     };
     let above = format!("/dashboard/{}/gaps?days={}", project.domain, period.days);
-    request.show(View::new("A gap", Section::Gaps, Some(project)).below(above, "Gaps"), &body)
+    let title = gap.map(gap_title).filter(|title| !title.is_empty()).unwrap_or_else(|| "A gap".to_owned());
+    request.show(View::new(&title, Section::Gaps, Some(project)).below(above, "Gaps"), &body)
+}
+
+fn conversation(project: &Project, question: &GapQuestion) -> String {
+    format!("/dashboard/{}/conversations/{}", project.domain, question.thread)
 }
 
 fn gap_questions(project: &Project, questions: &[&GapQuestion], now: Timestamp) -> Markup {
     html! {
         ul {
             @for question in questions {
-                li { a href=(format_args!("/dashboard/{}/conversations/{}", project.domain, question.thread)) { (Untrusted(&shortened(&question.question, 200))) } " " (relative_time(question.asked_at, now)) }
+                li { a href=(conversation(project, question)) { (Untrusted(&shortened(&question.question, 200))) } " " (relative_time(question.asked_at, now)) }
             }
         }
     }
 }
 
 /// What can be done about a gap: a job; without a language model, a page that the builtin model adds for a person to fill in.
-fn gap_job(request: &AuthorizedRequest<'_>, project: &Project, gap: &Gap) -> Markup {
+fn gap_job(request: &AuthorizedRequest<'_>, project: &Project, gap: &Gap, class: &str) -> Markup {
     let question = gap.examples().first().map(|example| example.question.clone()).unwrap_or_default();
     let search = format!("/dashboard/{}/playground?q={}", project.domain, in_url(&shortened(&question, 500)));
     html! {
         div.actions {
             @if request.is_editor() && request.parts().has_language_model {
-                a.button href=(reader_job_link(project, &gap.suggestion)) { "Make a job of it" }
+                a class=(format_args!("button {class}")) href=(reader_job_link(project, &gap.suggestion)) { "Make a job of it" }
             } @else if request.is_editor() {
-                a.button href=(reader_job_link(project, &page_instruction(gap))) { "Add a page for it" }
+                a class=(format_args!("button {class}")) href=(reader_job_link(project, &page_instruction(gap))) { "Add a page for it" }
             }
-            a.button.secondary href=(search) { "See what is found now" }
+            a.button.quiet href=(search) { "See what is found now" }
         }
         @if request.is_editor() && !request.parts().has_language_model {
             p.soft.small { "Without a language model, the page is added with its title and its place in the navigation; what it says is for you to write." }

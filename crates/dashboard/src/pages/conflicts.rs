@@ -6,10 +6,11 @@ use docent_authoring::{ConflictKind, FileConflict, LineConflict, Pulls};
 use docent_forge::{PullRecord, PullState};
 use docent_types::{AgentJob, JobStatus, Project, Refusal};
 use docent_web::{HttpError, Response};
+use http::StatusCode;
 use maud::{Markup, html};
 
 use super::pulls::{MAX_FILES, found};
-use crate::dashboard::{AuthorizedRequest, busy};
+use crate::dashboard::{AuthorizedRequest, busy, page};
 use crate::icon::Icon;
 use crate::layout::{Section, View, token};
 use crate::pages::jobs::instruction;
@@ -32,6 +33,9 @@ pub(crate) async fn conflicts(
     let _place = Arc::clone(&request.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
     let files = request.parts().pulls.conflicts(project, &record).await.map_err(refusal)?;
     let here = format!("/dashboard/{}/pulls/{}", project.domain, record.id);
+    if request.http.query("part").is_some() {
+        return Ok(page(StatusCode::OK, html! { section { (in_short(&record, &here, files.len())) } }));
+    }
     let body = html! {
         @if files.is_empty() {
             (notice("good", &html! { p { "Nothing conflicts: it can be merged as it is, or brought up to " code { (Untrusted(&record.base)) } " first." } }))
@@ -58,6 +62,20 @@ pub(crate) async fn conflicts(
     };
     let view = View::new("Conflicts", Section::Pulls, Some(project));
     Ok(request.show(view.below(here, &format!("#{} {}", record.number, shortened(&record.title, 80))), &body))
+}
+
+/// Whether a pull request can be merged, in a line of its page.
+fn in_short(record: &PullRecord, here: &str, conflicts: usize) -> Markup {
+    html! {
+        @if conflicts == 0 {
+            p.mergeable { (Icon::Done) "Nothing conflicts with " code { (Untrusted(&record.base)) } "." }
+        } @else {
+            (notice("bad", &html! { p {
+                "It cannot be merged: " (counted(conflicts as u64, "file")) @if conflicts == 1 { " conflicts" } @else { " conflict" } " with "
+                code { (Untrusted(&record.base)) } ". " a href=(format_args!("{here}/conflicts")) { "See and solve what conflicts" }
+            } }))
+        }
+    }
 }
 
 /// The job that opened a pull request, if it can take another instruction; or why not.

@@ -16,7 +16,7 @@ use crate::layout::{Section, View};
 use crate::pages::jobs::reader_job_link;
 use crate::parts::{Column, empty, filters, table};
 use crate::text::{Untrusted, counted, grouped, in_url, precise_duration, relative_time, shortened};
-use crate::words::{Place, docs_page, first_words, words};
+use crate::words::{Place, docs_page, first_words, opening, words};
 
 const PAGE_ROWS: u32 = 50;
 /// Maximum number of questions in a file.
@@ -26,6 +26,8 @@ const MAX_FILE_BYTES: usize = 64 << 20;
 /// Number of questions for a file that are read at a time.
 const FILE_BATCH_ROWS: u32 = 1_000;
 const MAX_PAGE_BYTES: u64 = 8 << 20;
+/// The beginning of an answer that a list shows, in characters.
+const MAX_PREVIEW_CHARS: usize = 120;
 const OUTCOMES: [(&str, Option<QuestionOutcome>); 4] = [
     ("", None),
     ("answered", Some(QuestionOutcome::Answered)),
@@ -164,7 +166,10 @@ fn form(request: &AuthorizedRequest<'_>, list_filter: &ListFilter) -> Markup {
 fn rows(project: &Project, turns: &[AskedTurn], now: Timestamp) -> Markup {
     let rows = turns.iter().map(|AskedTurn { thread, turn, .. }| {
         vec![
-            html! { a.title href=(format_args!("/dashboard/{}/conversations/{thread}", project.domain)) { (Untrusted(&shortened(&turn.question, 200))) } },
+            html! {
+                a.title href=(format_args!("/dashboard/{}/conversations/{thread}", project.domain)) { (Untrusted(&shortened(&turn.question, 200))) }
+                @if let Some(answer) = turn.answer.as_deref().filter(|_| turn.answered) { span.sub { bdi { (opening(answer, MAX_PREVIEW_CHARS)) } } }
+            },
             html! {
                 @if turn.answered { (badge(Tone::Done, "answered")) } @else { (badge(Tone::Failed, "unanswered")) }
                 @if let Some(Timing { end_ms, .. }) = turn.timing { " " span.soft.small { "in " (precise_duration(Duration::from_millis(end_ms.into()))) } }

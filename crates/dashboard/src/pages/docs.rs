@@ -43,21 +43,31 @@ pub(crate) fn docs(request: &AuthorizedRequest<'_>, project: &Project) -> Respon
             span { "served at " code { "/" (Untrusted(&page.path)) } }
             @if !page.groups.is_empty() { span { "for " (Untrusted(&page.groups.join(", "))) } }
         }
-        div.card { (words(&page.content, place)) }
+        div.card { (words(below_title(&page.content, &page.title), place)) }
     };
     let title = shortened(&page.title, 120);
     request.show(View::new(&docent_types::printable(&title), Section::Home, Some(project)).below(all, "Pages"), &body)
 }
 
+/// A text without the title that stands above it.
+fn below_title<'t>(text: &'t str, title: &str) -> &'t str {
+    let heading = text.trim_start().strip_prefix("# ").and_then(|rest| rest.split_once('\n'));
+    heading.filter(|(heading, _)| heading.trim() == title.trim()).map_or(text, |(_, rest)| rest)
+}
+
 fn listed(project: &Project, pages: impl Iterator<Item = PageEntry>, count: usize) -> Markup {
-    let rows = pages.map(|page| {
-        vec![
+    let pages: Vec<PageEntry> = pages.collect();
+    let are_described = pages.iter().any(|page| page.description.is_some());
+    let rows = pages.iter().map(|page| {
+        let mut row = vec![
             html! { a.title href=(docs_page(&project.domain, &page.path)) { (Untrusted(&shortened(&page.title, 120))) } },
             html! { code { "/" (Untrusted(&page.path)) } },
-            html! { @if let Some(description) = &page.description { (Untrusted(&shortened(description, 160))) } },
-        ]
+        ];
+        row.extend(are_described.then(|| html! { @if let Some(description) = &page.description { (Untrusted(&shortened(description, 160))) } }));
+        row
     });
-    let columns = [Column::Title("Page"), Column::Text("Address"), Column::Text("Description")];
+    let mut columns = vec![Column::Title("Page"), Column::Text("Address")];
+    columns.extend(are_described.then_some(Column::Text("Description")));
     html! {
         p.soft { (counted(count as u64, "page")) " in the index" @if count > MAX_LISTED { ", of which the first " (MAX_LISTED) " are here; search for others" } "." }
         (table("Pages", &columns, rows))
@@ -75,6 +85,19 @@ pub(super) fn unread(request: &AuthorizedRequest<'_>, project: &Project) -> Mark
             } @else {
                 (notice("note", &html! { p { "The docs are still being read: " (super::home::index_line(&index, request.parts().clock.now())) ". Once that is done, this page has what you look for." } }))
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_not_said_twice() {
+        assert_eq!(below_title("\n# Retries\n\nThree times.", "Retries"), "\nThree times.");
+        for other in ["# Retries of hooks\n\nx", "## Retries\n\nx", "Retries\nx"] {
+            assert_eq!(below_title(other, "Retries"), other);
         }
     }
 }

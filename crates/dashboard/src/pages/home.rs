@@ -1,6 +1,6 @@
 //! The first page of a docs team: what runs, what happened, what readers did not find, and what is wrong.
 
-use docent_assistant::{AskedTurn, ExportQuery, QuestionFilter, QuestionOutcome};
+use docent_assistant::{AskedTurn, Days, ExportQuery, QuestionFilter, QuestionOutcome};
 use docent_jobs::JobQuery;
 use docent_operators::OperatorRole;
 use docent_types::{AgentJob, JobStatus, Project, Timestamp};
@@ -11,12 +11,14 @@ use crate::dashboard::AuthorizedRequest;
 use crate::icon::{Icon, Tone, badge};
 use crate::layout::{Section, View};
 use crate::operations::{CheckFinding, Findings, IndexStatus, Level};
-use crate::pages::analytics::{date, last_days};
+use crate::pages::analytics::{date, last_days, sparkline};
 use crate::pages::jobs;
 use crate::pages::pulls;
 use crate::parts::{Column, button, empty, notice, table};
 use crate::text::{Sentence, Untrusted, counted, grouped, relative_time, shortened};
 
+/// Days whose questions are drawn, today included.
+const DRAWN_DAYS: u32 = 30;
 /// Days whose unanswered questions are shown, today included.
 const UNANSWERED_DAYS: u32 = 7;
 /// Jobs and pull requests on the first page.
@@ -191,6 +193,10 @@ pub(crate) async fn project(request: &AuthorizedRequest<'_>, project: &Project) 
     let active = active(request, project).await?;
     let unanswered = unanswered(request, project, now).await?;
     let index = parts.operations.index(project);
+    let (from, to) = last_days(DRAWN_DAYS, now);
+    let days = Days::touched(Some(from), Some(to));
+    let by_day = parts.assistant.counts_by_day(&project.domain, days).await.map_err(HttpError::internal)?;
+    let asked: u64 = by_day.iter().map(|day| day.counts.questions).sum();
     let domain = &project.domain;
     let (running, missed) = (at_least(active.len()), at_least(unanswered.len()));
     let body = html! {
@@ -203,6 +209,7 @@ pub(crate) async fn project(request: &AuthorizedRequest<'_>, project: &Project) 
             ul.tiles {
                 li { b { (running) } a href=(format_args!("/dashboard/{domain}/jobs?status=active")) { @if running == "1" { "job runs or waits" } @else { "jobs run or wait" } } }
                 li { b { (missed) } a href=(unanswered_list(project, now)) { @if missed == "1" { "question" } @else { "questions" } " without an answer in seven days" } }
+                li.broad { b { (grouped(asked)) } a href=(format_args!("/dashboard/{domain}/analytics")) { @if asked == 1 { "question" } @else { "questions" } " of readers in 30 days" } (sparkline(&by_day, from, DRAWN_DAYS)) }
                 li { b { (grouped(index.pages as u64)) } a href=(format_args!("/dashboard/{domain}/docs")) { @if index.pages == 1 { "page" } @else { "pages" } " in the index" } }
             }
             h2 { "Latest jobs" }

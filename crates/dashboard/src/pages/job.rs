@@ -1,6 +1,7 @@
 //! One job: its plan and its journal, newest first and live while it runs; the next instruction; its journal as a file.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use docent_authoring::job_events;
@@ -21,9 +22,12 @@ use crate::pages::journal::{self, BATCH, JournalFilter, JournalPage};
 use crate::pages::pulls::{self, branch};
 use crate::parts::{FormProblem, danger, field, filters, notice};
 use crate::text::{Sentence, Untrusted, clock_time, counted, in_url, precise_duration, relative_time, shortened};
+use crate::timeline::{Lane, timeline};
 use crate::turns::{JobTurn, Turns};
 use crate::words::{Place, first_words, folded_words, words};
 
+/// The title of the page, in characters.
+const MAX_TITLE_CHARS: usize = 100;
 /// Instructions and messages of earlier turns on the page, the newest.
 const MAX_TALK: usize = 12;
 /// Lines of an instruction and of a message that are shown before the rest is folded.
@@ -32,6 +36,8 @@ const MAX_MESSAGE_LINES_OPEN: usize = 40;
 /// Entries at the end of a journal in which the words of a running turn are looked for, and how many are shown.
 const MAX_READ_FOR_WORDS: u32 = 60;
 const MAX_WORDS_SHOWN: usize = 6;
+/// A shorter wait for a place to run is not told.
+const TOLD_WAIT: Duration = Duration::from_secs(1);
 /// Maximum length of the reason why a job waits, in characters.
 const MAX_REASON_CHARS: usize = 400;
 /// Maximum length of an instruction in a URL, in bytes.
@@ -137,7 +143,7 @@ async fn page_of(
                 &html! { @if job.status == JobStatus::Active { "The job is stopped. " } "It takes no more instructions; its branch and pull request stay." }))
         }
     };
-    let title = prompt.as_deref().map(|prompt| first_words(prompt, 100)).filter(|title| !title.is_empty());
+    let title = prompt.as_deref().map(|prompt| first_words(prompt, MAX_TITLE_CHARS)).filter(|title| !title.is_empty());
     let title = title.unwrap_or_else(|| job.source.branch.clone());
     let again = prompt.filter(|prompt| request.is_editor() && prompt.len() <= MAX_PROMPT_BYTES_IN_URL);
     let actions = html! {
@@ -191,16 +197,28 @@ async fn head(view: &JobView<'_>) -> Result<Markup, HttpError> {
                 span { (Icon::Branch) (branch(project, &job.source.branch)) }
                 span { (Icon::Agent) (request.model_name(&job.model)) }
                 @if job.as_draft { span { "as a draft" } }
+                @if job.pr_link.is_some() { (pull_link(request, job).await) }
             }
-            @for entry in earlier { (turn(entry, place, now)) }
-            @if let Some(turn) = turns.latest() { (steps(turn, job, now)) }
+            @if !is_said_by_title(earlier) { @for entry in earlier { (turn(entry, place, now)) } }
+            @if let Some(turn) = turns.latest() {
+                (steps(turn, job, now))
+                (times(turn, turns, now))
+            }
             @if !job.todos.is_empty() { (plan(&job.todos)) }
-            @for text in &said { article.turn { header { (Icon::Agent) "The agent" } (words(text, place)) } }
+            @if !said.is_empty() { article.turn { header { (Icon::Agent) "The agent" } @for text in &said { (words(text, place)) } } }
             @for entry in latest { (turn(entry, place, now)) }
             // The journal of an old job is gone, and its last message is kept.
             @if talk.is_empty() { @if let Some(message) = &job.message { (message_of(message, job.status, place)) } }
         }
     })
+}
+
+/// Whether all that was asked is one line, which is the title of the page.
+fn is_said_by_title(earlier: &[Entry]) -> bool {
+    let [only] = earlier else { return false };
+    job_events(only)
+        .iter()
+        .all(|event| matches!(event, JobEvent::Asked { text } if text.trim() == first_words(text, MAX_TITLE_CHARS)))
 }
 
 fn latest_seq(talk: &[Entry]) -> u64 {
@@ -244,7 +262,7 @@ fn message_of(message: &str, status: JobStatus, place: Place<'_>) -> Markup {
 
 /// How the latest turn goes, as a line of steps with their times.
 fn steps(turn: &JobTurn, job: &AgentJob, now: Timestamp) -> Markup {
-    let JobTurn { began, taken_up, pushed, has_pull, waits, ended, sums, .. } = turn;
+    let JobTurn { began, taken_up, pushed, has_pull, waits, ended, .. } = turn;
     let after = |at: Option<Timestamp>| at.map(|at| format!("after {}", precise_duration(at.since(*began))));
     let is_over = ended.is_some();
     let failed = ended.is_some_and(|(_, status)| status == JobStatus::Failed);
@@ -253,16 +271,19 @@ fn steps(turn: &JobTurn, job: &AgentJob, now: Timestamp) -> Markup {
         (false, true) => "running",
         (false, false) => "",
     };
-    let calls = format!("{}, {}", counted(sums.model_calls, "model call"), precise_duration(sums.model_time));
     let works = taken_up.is_some() && pushed.is_none() && !is_over;
     html! {
         ol.steps aria-label="How it goes" {
             li.done { b { "Asked" } time datetime=(began) { (clock_time(*began)) " UTC" } }
-            li class=(class(taken_up.is_some() || is_over, !is_over)) { b { @if taken_up.is_some() || is_over { "Begun" } @else { "Waits for a place" } } (after(*taken_up).unwrap_or_default()) }
+            @match taken_up {
+                Some(at) if at.since(*began) >= TOLD_WAIT => li.done { b { "Begun" } (after(Some(*at)).unwrap_or_default()) },
+                None if !is_over => li.running { b { "Waits for a place" } },
+                _ => {},
+            }
             @if let Some((_, until)) = waits.as_ref().filter(|_| !is_over) {
                 li.waiting { b { "Waits" } "until " (clock_time(*until)) }
             } @else {
-                li class=(if failed && pushed.is_none() { "failed" } else { class(pushed.is_some() || is_over, works) }) { b { "Worked" } @if sums.model_calls > 0 { (calls) } @else if works { (precise_duration(now.since(taken_up.unwrap_or(*began)))) } }
+                li class=(if failed && pushed.is_none() { "failed" } else { class(pushed.is_some() || is_over, works) }) { b { @if works { "Works" } @else { "Worked" } } @if let Some(at) = taken_up { (precise_duration(pushed.or(ended.map(|(at, _)| at)).unwrap_or(now).since(*at))) } }
             }
             @if pushed.is_some() || !is_over { li class=(class(pushed.is_some(), false)) { b { "Pushed" } (after(*pushed).unwrap_or_default()) } }
             @if has_pull.is_some() || (!is_over && job.pr_link.is_none()) { li class=(class(has_pull.is_some(), false)) { b { "Pull request" } (after(*has_pull).unwrap_or_default()) } }
@@ -273,6 +294,26 @@ fn steps(turn: &JobTurn, job: &AgentJob, now: Timestamp) -> Markup {
             }
         }
         @if let Some((why, _)) = waits.as_ref().filter(|_| !is_over) { (notice("note", &html! { p { "Waits: " (Sentence(&shortened(why, MAX_REASON_CHARS))) } })) }
+    }
+}
+
+/// Where the time of the latest turn went, to scale.
+fn times(turn: &JobTurn, turns: &Turns, now: Timestamp) -> Markup {
+    let activity = turns.activity(now);
+    let lane = |name, class, spans| Lane { name, class, spans, note: String::new() };
+    let mut lanes = vec![
+        Lane { note: counted(turn.sums.model_calls, "call"), ..lane("Model", "model", &activity.model) },
+        lane("Tools", "tools", &activity.tools),
+        lane("Push", "publishing", &activity.publishing),
+    ];
+    if activity.waiting.time() >= TOLD_WAIT {
+        lanes.insert(0, lane("Waited", "waiting", &activity.waiting));
+    }
+    let end = turn.ended.map_or(now, |(at, _)| at);
+    html! {
+        @if turn.sums.model_calls > 0 || activity.waiting.time() >= TOLD_WAIT {
+            (timeline(&format!("Where the {} went", precise_duration(end.since(turn.began))), turn.began, end, &lanes))
+        }
     }
 }
 

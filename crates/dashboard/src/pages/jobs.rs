@@ -3,7 +3,9 @@
 use docent_authoring::job_events;
 use docent_forge::PullRecord;
 use docent_jobs::{FoundJob, FoundJobs, JobSearch, JobWork, NewJob, requested_branch};
-use docent_types::{AgentJob, JobEvent, JobId, JobStatus, ListPage, Message, Project, Refusal, Role, Timestamp};
+use docent_types::{
+    AgentJob, JobEvent, JobId, JobStatus, ListPage, Message, Project, Refusal, Role, Timestamp, Todo, TodoStatus,
+};
 use docent_web::{HttpError, Response};
 use maud::{Markup, html};
 use uuid::Uuid;
@@ -13,7 +15,7 @@ use crate::icon::{Icon, Tone, badge};
 use crate::layout::{Section, View, token};
 use crate::pages::pulls;
 use crate::parts::{Column, FormProblem, empty, field, filters, form_problem, notice, page_links, state_links, table};
-use crate::text::{Untrusted, in_url, long_name, relative_time};
+use crate::text::{Untrusted, in_url, long_name, relative_time, shortened};
 use crate::words::first_words;
 
 const PAGE_ROWS: usize = 50;
@@ -173,6 +175,7 @@ pub(crate) async fn table_of(
                 a.title href=(format_args!("/dashboard/{}/jobs/{}", job.domain, job.id)) {
                     @match &title { Some(title) => bdi { (title) }, None => (long_name(&job.source.branch)) }
                 }
+                @if let Some(step) = plan_step(job) { span.sub { (step) } }
                 @if job.status == JobStatus::Failed { @if let Some(message) = &job.message { span.sub { bdi { (first_words(message, 160)) } } } }
             },
             current_state(request, job, now).await,
@@ -182,6 +185,14 @@ pub(crate) async fn table_of(
         rows.push(row);
     }
     html! { @if jobs.is_empty() { p.soft { "No job is like this." } } @else { (table("Jobs", &columns, rows)) } }
+}
+
+/// Which step of its plan an active job is at.
+fn plan_step(job: &AgentJob) -> Option<Markup> {
+    let is_at = |todo: &Todo| todo.status == TodoStatus::InProgress;
+    let at = job.todos.iter().position(is_at).filter(|_| job.status == JobStatus::Active)?;
+    let todo = job.todos.get(at)?;
+    Some(html! { "Step " (at + 1) " of " (job.todos.len()) ": " (Untrusted(&shortened(&todo.content, 120))) })
 }
 
 pub(crate) fn state(status: JobStatus) -> Markup {

@@ -80,7 +80,7 @@ fn has_ended(key: &KeyRecord, now: Timestamp) -> bool {
 fn rows(request: &AuthorizedRequest<'_>, project: &Project, keys: &[KeyRecord], now: Timestamp) -> Markup {
     let rows = keys.iter().map(|key| {
         vec![
-            html! { @if let Some(name) = &key.name { strong { (Untrusted(name)) } br; } code { (key.id) } },
+            html! { @if let Some(name) = &key.name { strong { (Untrusted(name)) } br; } code.count { (key.id) } },
             html! { (key.grant.kind.as_str()) ", " @match key.grant.scope { Scope::Read => "only reads", Scope::Write => "reads and writes" } },
             limits(&key.grant),
             html! { (relative_time(key.created_at, now)) span.sub { @match &key.made_by { Some(name) => { "by " (Untrusted(name)) }, None => "on the command line" } } },

@@ -224,7 +224,7 @@ pub(crate) async fn audit(request: &AuthorizedRequest<'_>) -> Result<Response, H
             html! { @if let Some(project) = &entry.project { (project) } },
             html! { @match job_of(request, entry) {
                 Some((address, id)) => a href=(address) { code title=(id) { "…" (id.get(id.len().saturating_sub(12)..).unwrap_or(id)) } },
-                None => (Untrusted(&entry.subject)),
+                None => { @if !entry.subject.is_empty() { (Untrusted(&entry.subject)) } },
             } },
             relative_time(entry.at, now),
             html! { @if let Some(address) = entry.address { (address) } },

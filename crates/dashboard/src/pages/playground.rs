@@ -22,7 +22,7 @@ use crate::pages::docs::unread;
 use crate::pages::snippets::SampleCall;
 use crate::parts::{Column, notice, table};
 use crate::text::{Untrusted, counted, precise_duration};
-use crate::words::{Place, docs_page, words};
+use crate::words::{Place, docs_page, opening, words};
 
 /// Number of passages that a search shows.
 const SHOWN_PASSAGES: usize = 10;
@@ -30,6 +30,8 @@ const SHOWN_PASSAGES: usize = 10;
 const ANSWER_PASSAGES: usize = 5;
 /// Number of passages that are explained: passages found by meaning may rank far lower by words.
 const EXPLAINED_PASSAGES: usize = 20;
+/// The beginning of a passage that is not folded, in characters.
+const MAX_OPENING_CHARS: usize = 200;
 /// Used as the fingerprint of an operator who tries the assistant.
 const FINGERPRINT: &str = "dashboard-playground";
 const MAX_QUESTION_CHARS: usize = 8_000;
@@ -236,6 +238,7 @@ fn passage_markup(passage: &Passage, place: Place<'_>, explanation: Option<&Expl
     html! {
         p { strong { a href=(docs_page(place.domain, &passage.path)) { (Untrusted(&passage.title)) } } @for heading in &passage.headings { " › " (Untrusted(heading)) } }
         p.facts.small { code { (Untrusted(&passage.href)) } span { "score " (format!("{:.2}", passage.score)) } @if let Some(version) = &passage.version { span { "version " (Untrusted(version)) } } @if let Some(language) = &passage.language { span { (Untrusted(language)) } } }
+        p.soft { bdi { (opening(&passage.content, MAX_OPENING_CHARS)) } }
         details { summary { "Passage" } (words(&passage.content, place)) }
         details {
             summary { "Why it is here" }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_authoring::{ChangeSize, CommitSummary, Diff, DiffView, MergeError, PullChanges, Updated};
+use docent_authoring::{ChangeSize, CommitSummary, Diff, DiffView, MergeError, PullChanges, Pulls, Updated};
 use docent_forge::{FoundPulls, PullComment, PullKey, PullRecord, PullSearch, PullState};
 use docent_jobs::Jobs;
 use docent_types::{ForgeKind, ListPage, Project, Refusal, Timestamp};
@@ -125,7 +125,7 @@ async fn list(request: &AuthorizedRequest<'_>, projects: &[Project], with_projec
     Ok(html! {
         (filters(!filter.search.text.is_empty(), &html! { form.row method="get" {
             @if !filter.state.is_empty() { input type="hidden" name="state" value=(filter.state); }
-            div { label for="text" { "Title, description or branch contains" } input #text name="text" value=(filter.search.text); }
+            div { label for="text" { "Contains" } input #text name="text" size="26" placeholder="title, description or branch" value=(filter.search.text); }
             button.secondary type="submit" { "Show" }
             @if !here.is_empty() { a.button.quiet href="?" { "Clear" } }
         } }))
@@ -307,10 +307,13 @@ async fn pull_page(
     let docs = request.read_docs(project);
     let place = Place { domain: &project.domain, docs_root: &project.docs_root, docs: docs.as_deref() };
     let author = found.as_ref().ok().and_then(|found| found.commits.last()).map(|commit| commit.author.clone());
-    let counted = found.as_ref().ok().map(|found| diff::counts(&found.diff));
     let comments = request.parts().pulls.comments(record).await.map_err(HttpError::internal)?;
     let threads = LineComments::of(&comments, now, &here);
     let can_comment = request.is_editor();
+    let job = match Pulls::job_of(record) {
+        Some(id) => request.parts().jobs.job(&project.id, id).await.ok(),
+        None => None,
+    };
     let (commits, changes) = compared(project, found, diff_request, &here, now, threads, can_comment).await?;
     let body = html! {
         p.facts {
@@ -318,10 +321,13 @@ async fn pull_page(
             span { (Icon::Branch) (branch(project, &record.head)) " into " (branch(project, &record.base)) }
             @if let Some(author) = author { span { (Icon::Person) (Untrusted(&shortened(&author, 80))) } }
             span { "opened " (relative_time(record.created_at, now)) }
+            @if let Some(job) = job { span { (Icon::Jobs) a href=(format_args!("/dashboard/{}/jobs/{}", project.domain, job.id)) { "its job" } } }
             @if let Some(at) = record.ended_at { span { (record.state.as_str()) " " (relative_time(at, now)) } }
-            @if let Some(counted) = counted { (counted) }
         }
         @if !record.body.trim().is_empty() { div.card { (folded_words(&record.body, place, MAX_LINES_OPEN)) } }
+        @if record.state == PullState::Open {
+            section #merge-state data-load=(format_args!("{here}/conflicts?part")) { p { a href=(format_args!("{here}/conflicts")) { "Look for conflicts" } } }
+        }
         @if request.is_editor() { (actions(request, record, &here)) }
         h2 #changes { "Changes" }
         (changes)
@@ -434,7 +440,6 @@ fn actions(request: &AuthorizedRequest<'_>, record: &PullRecord, here: &str) -> 
                     (button(request.signed_in, &format!("{here}/merge"), "Merge", ""))
                     (button(request.signed_in, &format!("{here}/squash"), "Squash and merge", "secondary"))
                     (button(request.signed_in, &format!("{here}/update"), "Update branch", "secondary"))
-                    a.button.quiet href=(format_args!("{here}/conflicts")) { "Look for conflicts" }
                 }
                 (danger(request.signed_in, &format!("{here}/close"), "Close without merging", &html! { "The branch stays in the repository." }))
             },

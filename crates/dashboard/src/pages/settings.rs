@@ -8,9 +8,27 @@ use maud::{Markup, html};
 use crate::dashboard::AuthorizedRequest;
 use crate::icon::{Tone, badge};
 use crate::layout::Section;
+use crate::operations::Setting;
 use crate::pages::home::finding_list;
 use crate::parts::{Column, table};
 use crate::text::{Untrusted, counted, relative_time};
+
+/// The tables of the configuration, and what people call them.
+const HEADINGS: [(&str, &str); 13] = [
+    ("", "Server"),
+    ("agent", "Agent"),
+    ("assistant", "Assistant"),
+    ("limits", "Limits"),
+    ("retention", "How long things are kept"),
+    ("models", "Language models"),
+    ("hooks", "Webhooks"),
+    ("search", "Search"),
+    ("forges", "Tokens for forges"),
+    ("github_app", "GitHub app"),
+    ("git", "git"),
+    ("openid", "Sign-in at an identity provider"),
+    ("postgres", "PostgreSQL"),
+];
 
 pub(crate) async fn settings(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
     let parts = request.parts();
@@ -18,18 +36,11 @@ pub(crate) async fn settings(request: &AuthorizedRequest<'_>) -> Result<Response
     let findings = parts.operations.findings().await;
     let hooks = parts.operations.hooks().await.map_err(|error| StoreError::new("read the webhooks", error))?;
     let now = parts.clock.now();
-    let rows = settings.iter().map(|setting| {
-        vec![
-            html! { code { (setting.key) } },
-            html! { (Untrusted(&setting.value)) },
-            html! { span.soft { (Untrusted(&setting.source)) } },
-        ]
-    });
     let body = html! {
         p { "These are read from the configuration when the server starts, and are changed there." }
-        (table("Settings", &[Column::Title("Setting"), Column::Text("Value"), Column::Text("From")], rows))
+        @for group in settings.chunk_by(|one, next| table_of(one) == table_of(next)) { (setting_group(group)) }
         @if !hooks.is_empty() {
-            h2 { "Webhooks" }
+            h2 { "Deliveries to webhooks" }
             (deliveries(&hooks, now))
         }
         h2 { "Checks" }
@@ -46,6 +57,29 @@ pub(crate) async fn settings(request: &AuthorizedRequest<'_>) -> Result<Response
         }
     };
     Ok(request.page("Settings", Section::Settings, None, &body))
+}
+
+/// The table of the configuration that a setting is in; empty for one above all tables.
+fn table_of(setting: &Setting) -> &str {
+    setting.key.split_once('.').map_or("", |(table, _)| table)
+}
+
+/// The settings of one table of the configuration, under a heading that people understand.
+fn setting_group(group: &[Setting]) -> Markup {
+    let table_name = group.first().map(table_of).unwrap_or_default();
+    let named = HEADINGS.iter().find(|(name, _)| *name == table_name).map(|(_, heading)| (*heading).to_owned());
+    let heading = named.unwrap_or_else(|| table_name.replace('_', " "));
+    let rows = group.iter().map(|setting| {
+        vec![
+            html! { code { (setting.key) } },
+            html! { (Untrusted(&setting.value)) },
+            html! { span.soft.small { (Untrusted(&setting.source)) } },
+        ]
+    });
+    html! {
+        h2 { (heading) }
+        div.plain-head { (table(&heading, &[Column::Title("Setting"), Column::Text("Value"), Column::Text("From")], rows)) }
+    }
 }
 
 fn deliveries(hooks: &[HookState], now: Timestamp) -> Markup {
