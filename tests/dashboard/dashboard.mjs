@@ -226,6 +226,23 @@ await page.getByRole('button', { name: 'Search only' }).click();
 await page.getByRole('heading', { name: 'Found in' }).waitFor();
 expect('no token is in an address', !page.url().includes('token='), page.url());
 
+// ---- By keys: what is found while it is typed, and the rows of a list --------------------------------------------------------
+await page.goto(`${server}/dashboard/acme/jobs`);
+await page.keyboard.press('/');
+await page.keyboard.type('webhook');
+await page.locator('#found-anywhere a').first().waitFor();
+const covered = await page.locator('#found-anywhere a').evaluateAll((links) =>
+  links.filter((link) => link.querySelector('svg').getBoundingClientRect().right > link.querySelector('bdi').getBoundingClientRect().left).length);
+expect('no icon covers the name of what is found', covered === 0, covered);
+await page.keyboard.press('Escape');
+await top();
+const rows = await page.locator('main tbody a.title').evaluateAll((links) => links.map((link) => link.pathname));
+for (const [keys, row] of [['j', 0], ['jj', 2], ['k', 1], ['kkk', 0]]) {
+  for (const key of keys) await page.keyboard.press(key);
+  const at = await page.evaluate(() => document.activeElement.pathname);
+  expect(`${keys} leads to row ${row}`, at === rows[row], at);
+}
+
 // ---- Jobs by state, text and time -----------------------------------------------------------------------------------------
 const listed = () => page.locator('main tbody a[href*="/jobs/"]').evaluateAll((links) => links.map((link) => link.pathname));
 const follow = async (name) => {

@@ -70,10 +70,10 @@ if (find && foundPanel?.showPopover) {
         if (!response.ok || response.redirected || mine !== asked) return;
         const found = parsed(await response.text()).querySelector("[data-found]");
         if (!found) return;
-        const place = find.getBoundingClientRect();
-        foundPanel.style.setProperty("left", `${place.left}px`);
         foundPanel.replaceChildren(found);
         if (!foundPanel.matches(":popover-open")) foundPanel.showPopover();
+        const left = Math.min(find.getBoundingClientRect().left, innerWidth - foundPanel.offsetWidth - 8);
+        foundPanel.style.setProperty("left", `${Math.max(left, 8)}px`);
       } catch { /* The page of results says what is wrong. */ }
     }, 150);
   });

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docent_authoring::{ConflictKind, FileConflict, LineConflict, Pulls};
+use docent_authoring::{ConflictKind, FileConflict, LineConflict, MergeError, Pulls};
 use docent_forge::{PullRecord, PullState};
 use docent_types::{AgentJob, JobStatus, Project, Refusal};
 use docent_web::{HttpError, Response};
@@ -31,11 +31,12 @@ pub(crate) async fn conflicts(
 ) -> Result<Response, HttpError> {
     let record = found(request, project, id).await?;
     let _place = Arc::clone(&request.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
-    let files = request.parts().pulls.conflicts(project, &record).await.map_err(refusal)?;
+    let found = request.parts().pulls.conflicts(project, &record).await;
     let here = format!("/dashboard/{}/pulls/{}", project.domain, record.id);
     if request.http.query("part").is_some() {
-        return Ok(page(StatusCode::OK, html! { section { (in_short(&record, &here, files.len())) } }));
+        return Ok(page(StatusCode::OK, html! { section { (in_short(&record, &here, &found)) } }));
     }
+    let files = found.map_err(refusal)?;
     let body = html! {
         @if files.is_empty() {
             (notice("good", &html! { p { "Nothing conflicts: it can be merged as it is, or brought up to " code { (Untrusted(&record.base)) } " first." } }))
@@ -65,15 +66,17 @@ pub(crate) async fn conflicts(
 }
 
 /// Whether a pull request can be merged, in a line of its page.
-fn in_short(record: &PullRecord, here: &str, conflicts: usize) -> Markup {
+fn in_short(record: &PullRecord, here: &str, found: &Result<Vec<FileConflict>, MergeError>) -> Markup {
+    let base = html! { code { (Untrusted(&record.base)) } };
     html! {
-        @if conflicts == 0 {
-            p.mergeable { (Icon::Done) "Nothing conflicts with " code { (Untrusted(&record.base)) } "." }
-        } @else {
-            (notice("bad", &html! { p {
-                "It cannot be merged: " (counted(conflicts as u64, "file")) @if conflicts == 1 { " conflicts" } @else { " conflict" } " with "
-                code { (Untrusted(&record.base)) } ". " a href=(format_args!("{here}/conflicts")) { "See and solve what conflicts" }
-            } }))
+        @match found.as_deref().map(<[FileConflict]>::len) {
+            Ok(0) => p.mergeable { (Icon::Done) "Nothing conflicts with " (base) "." },
+            Ok(count) => (notice("bad", &html! { p {
+                "It cannot be merged: " (counted(count as u64, "file")) @if count == 1 { " conflicts" } @else { " conflict" } " with "
+                (base) ". " a href=(format_args!("{here}/conflicts")) { "See and solve what conflicts" }
+            } })),
+            // The page of conflicts says what is wrong.
+            Err(_) => p { a href=(format_args!("{here}/conflicts")) { "Look for conflicts" } },
         }
     }
 }

@@ -260,12 +260,15 @@ pub(crate) async fn conversation(
     let now = request.parts().clock.now();
     let docs = request.read_docs(project);
     let place = Place { domain: &project.domain, docs_root: &project.docs_root, docs: docs.as_deref() };
+    let title = thread.turns.first().map(|turn| first_words(&turn.question, 90)).filter(|title| !title.is_empty());
+    let title = title.unwrap_or_else(|| "Conversation".to_owned());
     let body = html! {
         p.facts { span { "begun " (relative_time(thread.created_at, now)) } span { (counted(thread.turns.len() as u64, "question")) } }
         @for turn in &thread.turns {
             article.asked {
                 header { (Icon::Person) @if turn.is_imported() { "sent by the client as history" } @else { "asked " (relative_time(turn.asked_at, now)) } @if let Some(page) = &turn.page { " on " code { (Untrusted(page)) } } }
-                (words(&turn.question, place))
+                // The first question may be the title.
+                @if turn.question.trim() != title { (words(&turn.question, place)) }
             }
             article.turn {
                 header { (Icon::Agent) "The assistant" @if !turn.answered { " " (badge(Tone::Failed, "found no answer")) } }
@@ -279,8 +282,6 @@ pub(crate) async fn conversation(
             }
         }
     };
-    let title = thread.turns.first().map(|turn| first_words(&turn.question, 90)).filter(|title| !title.is_empty());
-    let title = title.unwrap_or_else(|| "Conversation".to_owned());
     let above = format!("/dashboard/{}/conversations", project.domain);
     Ok(request.show(View::new(&title, Section::Conversations, Some(project)).below(above, "Conversations"), &body))
 }

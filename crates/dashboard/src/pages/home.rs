@@ -39,6 +39,7 @@ pub(crate) async fn home(request: &AuthorizedRequest<'_>) -> Result<Response, Ht
         rows.push((project, active, unanswered, parts.operations.index(project)));
     }
     let is_owner = request.signed_in.operator.role == OperatorRole::Owner;
+    let is_wrong = count_wrong(&findings) > 0;
     let body = html! {
         div data-live="jobs" {
             @if projects.is_empty() {
@@ -50,17 +51,22 @@ pub(crate) async fn home(request: &AuthorizedRequest<'_>) -> Result<Response, Ht
                 ))
             } @else {
                 (tiles(&rows, &findings))
+                @if is_wrong { (checks(&findings, now)) }
                 (project_table(&rows, now))
                 h2 { "Latest jobs" }
                 (jobs::table_of(request, &jobs::latest(request, projects, MAX_LATEST).await?, now, true).await)
                 h2 { "Latest pull requests" }
                 (pulls::latest(request, projects, MAX_LATEST).await?)
             }
-            (checks(&findings, now))
+            @if !is_wrong || projects.is_empty() { (checks(&findings, now)) }
         }
     };
     let actions = html! { @if is_owner && !projects.is_empty() { a.button.secondary href="/dashboard/-/projects/new" { (Icon::Add) "Add a project" } } };
     Ok(request.show(View::new("Home", Section::Home, None).with(actions), &body))
+}
+
+fn count_wrong(findings: &Findings) -> usize {
+    findings.findings.iter().filter(|finding| finding.level == Level::Bad).count()
 }
 
 type ProjectRow<'p> = (&'p Project, Vec<AgentJob>, Vec<AskedTurn>, IndexStatus);
@@ -68,7 +74,7 @@ type ProjectRow<'p> = (&'p Project, Vec<AgentJob>, Vec<AskedTurn>, IndexStatus);
 fn tiles(rows: &[ProjectRow<'_>], findings: &Findings) -> Markup {
     let running = sum(rows.iter().map(|(_, active, ..)| active.len()));
     let missed = sum(rows.iter().map(|(_, _, unanswered, _)| unanswered.len()));
-    let bad = findings.findings.iter().filter(|finding| finding.level == Level::Bad).count();
+    let bad = count_wrong(findings);
     html! {
         ul.tiles {
             li { b { (running) } a href="/dashboard/-/jobs?status=active" { @if running == "1" { "job runs or waits" } @else { "jobs run or wait" } } }
@@ -79,9 +85,9 @@ fn tiles(rows: &[ProjectRow<'_>], findings: &Findings) -> Markup {
     }
 }
 
-/// What the checks found. Without a fault it is one line.
+/// What the checks found. Without a fault it is one line, at the end of the page.
 fn checks(findings: &Findings, now: Timestamp) -> Markup {
-    let bad = findings.findings.iter().filter(|finding| finding.level == Level::Bad).count();
+    let bad = count_wrong(findings);
     html! {
         h2 #findings { @if bad > 0 { "What is wrong" } @else { "Checks" } }
         @match findings.at {

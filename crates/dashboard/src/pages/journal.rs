@@ -14,7 +14,7 @@ use crate::dashboard::AuthorizedRequest;
 use crate::icon::{Tone, badge};
 use crate::pages::jobs::state;
 use crate::pages::journal_sentence::sentence;
-use crate::text::{Untrusted, clock_time, counted, in_url, precise_duration, shortened};
+use crate::text::{Sentence, Untrusted, clock_time, counted, in_url, precise_duration, shortened};
 use crate::words::{Place, words};
 
 /// Maximum number of rows on a page, and in a response to a live page.
@@ -28,6 +28,8 @@ const CONTEXT_ENTRIES: u64 = 4;
 const ROWS_ABOVE: u64 = 10;
 /// Maximum number of characters shown of a tool's input or output. The journal as a file has the rest.
 const MAX_SHOWN_CHARS: usize = 4_000;
+/// The longest result that stands in the line of its step, in characters.
+const MAX_LINE_CHARS: usize = 160;
 
 /// Which entries are shown, from the URL.
 #[derive(Debug, Default)]
@@ -283,10 +285,9 @@ fn rows(entries: Vec<Entry>) -> impl Iterator<Item = JournalRow> {
 impl JournalRow {
     fn markup(&self, place: Place<'_>) -> Markup {
         let seq = self.entry.seq;
-        let failed = self.events.iter().any(|of| is_failed(&of.event));
         let took = self.took.filter(|took| !took.is_zero()).map(precise_duration);
         html! {
-            article class=(if failed { "event failed" } else { "event" }) id=(format_args!("e{seq}")) {
+            article.event id=(format_args!("e{seq}")) {
                 a.when href=(format_args!("?at={seq}#e{seq}")) title=(format_args!("Entry {seq}, {}", self.entry.at)) { (clock_time(self.entry.at)) }
                 div.what {
                     @for (at, event) in self.events.iter().enumerate() { (event_markup(event, place, took.as_deref().filter(|_| at == 0))) }
@@ -298,7 +299,12 @@ impl JournalRow {
 
 /// A sentence, and beside it how long the step took.
 fn line(sentence: &Markup, took: Option<&str>) -> Markup {
-    html! { div.line { span { (sentence) } @if let Some(took) = took { span.soft { (took) } } } }
+    line_with(sentence, took, &Markup::default())
+}
+
+/// A sentence with what can be opened in its line.
+fn line_with(sentence: &Markup, took: Option<&str>, raw: &Markup) -> Markup {
+    html! { div.line { span { (sentence) } (raw) @if let Some(took) = took { span.soft { (took) } } } }
 }
 
 fn event_markup(ToolEvent { event, tool }: &ToolEvent, place: Place<'_>, took: Option<&str>) -> Markup {
@@ -308,16 +314,14 @@ fn event_markup(ToolEvent { event, tool }: &ToolEvent, place: Place<'_>, took: O
             JobEvent::Asked { text } => { (line(&html! { strong { "Instruction" } }, took)) (words(text, place)) },
             JobEvent::Said { text } | JobEvent::Delta { text, .. } => { (line(&html! { strong { "The agent" } }, took)) (words(text, place)) },
             JobEvent::Called { name, input, .. } => {
-                (line(&sentence(name, input, place), took))
-                (raw("Input", &serde_json::to_string_pretty(input).unwrap_or_default()))
+                (line_with(&sentence(name, input, place), took, &raw("Input", &serde_json::to_string_pretty(input).unwrap_or_default())))
             },
             JobEvent::Answered { output, is_error: true, .. } => {
-                (line(&html! { "Failed: " (tool) @if !output.is_empty() { ", " (Untrusted(&shortened(first_line(output), 160))) } }, took))
-                (raw("All of it", output))
+                (line_with(&html! { span.wrong { "Failed: " (tool) @if !output.is_empty() { ", " (Sentence(&shortened(first_line(output), MAX_LINE_CHARS))) } } }, took, &raw("All of it", output)))
             },
+            JobEvent::Answered { output, .. } if is_one_line(output) => (line(&html! { span.soft { (tool) ": " (Sentence(output.trim())) } }, took)),
             JobEvent::Answered { output, .. } => {
-                (line(&html! { span.soft { (tool) " answered " (counted(output.lines().count() as u64, "line")) } }, took))
-                (raw("Result", output))
+                (line_with(&html! { span.soft { (tool) " answered " (counted(output.lines().count() as u64, "line")) } }, took, &raw("Result", output)))
             },
             JobEvent::Replied { usage, .. } => span.soft.small { (counted(usage.input_tokens, "token")) " in, " (counted(usage.output_tokens, "token")) " out" },
             JobEvent::Planned { todos } => (line(&html! { "The plan has " (counted(todos.len() as u64, "step")) }, took)),
@@ -328,6 +332,12 @@ fn event_markup(ToolEvent { event, tool }: &ToolEvent, place: Place<'_>, took: O
             JobEvent::Status { status, .. } => (line(&html! { "The job is " (state(*status)) }, took)),
         }
     }
+}
+
+/// Whether a result is short enough to stand where its length would.
+fn is_one_line(text: &str) -> bool {
+    let text = text.trim();
+    !text.is_empty() && text.lines().count() == 1 && text.chars().nth(MAX_LINE_CHARS).is_none()
 }
 
 fn first_line(text: &str) -> &str {
