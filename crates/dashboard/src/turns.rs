@@ -69,13 +69,13 @@ pub(crate) struct Sums {
     tools_time: Duration,
 }
 
-/// When a turn waited, was in the model, in tools, and pushed or opened a pull request.
+/// When a turn waited, was in the model, in tools, and fetched, pushed or opened a pull request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Activity {
     pub(crate) waiting: Spans,
     pub(crate) model: Spans,
     pub(crate) tools: Spans,
-    pub(crate) publishing: Spans,
+    pub(crate) git: Spans,
 }
 
 /// The turns of a job, as far as its journal was read.
@@ -135,11 +135,11 @@ impl Turns {
                     turn.sums.tools_time += entry.at.since(before);
                 }
                 None => {
-                    let published = (turn.pushed, turn.has_pull);
+                    // A wait begins when the model was asked in vain. All else is git: fetching, pushing, a pull request.
+                    let is_wait = job_events(entry).iter().any(|event| matches!(event, JobEvent::Waiting { .. }));
+                    let lane = if is_wait { &mut self.activity.model } else { &mut self.activity.git };
+                    lane.add(before, entry.at);
                     turn.note(entry);
-                    if (turn.pushed, turn.has_pull) != published {
-                        self.activity.publishing.add(before, entry.at);
-                    }
                 }
             },
             (_, Some(turn)) => turn.note(entry),
@@ -287,8 +287,8 @@ mod tests {
             (9_000, instruction()),
         ];
         let mut turns = Turns::default();
-        for (seq, (at, body)) in (1..).zip(journal) {
-            turns.add(&Entry { seq, at: Timestamp::from_millis(at), body });
+        for (seq, (at, body)) in (1..).zip(&journal) {
+            turns.add(&Entry { seq, at: Timestamp::from_millis(*at), body: body.clone() });
         }
         let [first, second] = turns.turns.as_slice() else { panic!("{turns:?}") };
         assert_eq!((first.first, first.ended), (2, Some((Timestamp::from_millis(3_000), JobStatus::Completed))));
@@ -297,6 +297,13 @@ mod tests {
         assert_eq!((second.first, second.ended, millis(second.sums)), (10, None, (0, 0, 0)));
         assert_eq!((first.taken_up, turns.talk(9)), (Some(Timestamp::from_millis(10)), &[2, 6, 9, 10][..]));
         assert_eq!((turns.usage().input_tokens, turns.usage().output_tokens), (200, 14));
+        let first = (0..8).zip(&journal).fold(Turns::default(), |mut turns, (_, (at, body))| {
+            turns.add(&Entry { seq: turns.read_to + 1, at: Timestamp::from_millis(*at), body: body.clone() });
+            turns
+        });
+        let Activity { waiting, model, tools, git } = first.activity(Timestamp::from_millis(2_900));
+        let times = [waiting, model, tools, git].map(|spans| spans.time().as_millis());
+        assert_eq!(times, [10, 1_700, 600, 500], "the tools that the model asked for run until now");
         let activity = turns.activity(Timestamp::from_millis(9_500));
         assert_eq!((activity.waiting.time(), activity.model.time()), (Duration::from_millis(500), Duration::ZERO));
 

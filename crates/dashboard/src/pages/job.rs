@@ -304,7 +304,7 @@ fn times(turn: &JobTurn, turns: &Turns, now: Timestamp) -> Markup {
     let mut lanes = vec![
         Lane { note: counted(turn.sums.model_calls, "call"), ..lane("Model", "model", &activity.model) },
         lane("Tools", "tools", &activity.tools),
-        lane("Push", "publishing", &activity.publishing),
+        lane("Git", "git", &activity.git),
     ];
     if activity.waiting.time() >= TOLD_WAIT {
         lanes.insert(0, lane("Waited", "waiting", &activity.waiting));
