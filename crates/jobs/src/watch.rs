@@ -13,7 +13,7 @@ use docent_types::{JobEvent, JobId, JobStatus, StoreError};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use crate::entry::Entry;
+use crate::entry::{Entry, EntryBody};
 use crate::store::Store;
 
 /// Without a signal of this process, how often to check whether other processes have written.
@@ -366,14 +366,29 @@ impl Watch {
 
     /// Reads new entries. `true`: there are none, and none will come without a signal.
     async fn read_new(&mut self) -> Result<bool, StoreError> {
-        // The status is read first: an entry written after that is found by the next read.
-        let ended = self.store.row(self.listener.id).await?.is_none_or(|row| row.job.status != JobStatus::Active);
-        let page = self.store.entries(self.listener.id, self.last_returned, PAGE).await?;
+        let mut page = self.read_page().await?;
+        let has_ended = page.is_empty() && self.has_ended().await?;
+        if has_ended {
+            // What was written before the status was read.
+            page = self.read_page().await?;
+        }
         // No signal follows the end, so after reading it the store is read once more at once.
-        self.stale = ended || page.len() == PAGE as usize;
+        self.stale = page.len() == PAGE as usize || page.iter().any(is_end);
         self.ready.extend(page);
-        Ok(ended && self.ready.is_empty())
+        Ok(has_ended && self.ready.is_empty())
     }
+
+    async fn read_page(&self) -> Result<Vec<Entry>, StoreError> {
+        self.store.entries(self.listener.id, self.last_returned, PAGE).await
+    }
+
+    async fn has_ended(&self) -> Result<bool, StoreError> {
+        Ok(self.store.row(self.listener.id).await?.is_none_or(|row| row.job.status != JobStatus::Active))
+    }
+}
+
+fn is_end(entry: &Entry) -> bool {
+    matches!(entry.body, EntryBody::Transition { to, .. } if to != JobStatus::Active)
 }
 
 #[cfg(test)]

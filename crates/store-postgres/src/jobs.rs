@@ -8,7 +8,9 @@ use docent_jobs::{
 use docent_types::{AgentJob, BoxError, JobId, JobStatus, StoreError, Timestamp};
 use uuid::Uuid;
 
+use crate::changes::{change, locked};
 use crate::error::Abort;
+use crate::groups::Asked;
 use crate::params::params;
 use crate::postgres::PostgresStore;
 use crate::rows::{number_of, status_of};
@@ -50,17 +52,11 @@ impl Store for PostgresStore {
     }
 
     async fn change(&self, id: JobId, guards: WriteGuards, decide: Decision) -> Result<WriteOutcome, WriteError> {
-        self.write("change the job", move |transaction| async move {
-            if let Some(answer) = write_guards::stored_answer(&transaction, &guards).await? {
-                return Ok(answer);
-            }
-            let row = locked(&transaction, id).await?;
-            let change = decide(&row).map_err(|refusal| Abort::Refused(WriteError::Refused(refusal)))?;
-            let usage = write_guards::check_quota(&transaction, &guards).await?;
-            let write = rows::apply(&transaction, &row, change, guards.now);
-            write_guards::carry_out(&transaction, &guards, usage, write).await
-        })
-        .await
+        let asked = Asked { id, guards, decide };
+        if asked.guards.quota.is_none() && asked.guards.key.is_none() {
+            return self.change_in_a_group(asked).await;
+        }
+        self.write("change the job", move |transaction| change(transaction, asked)).await
     }
 
     async fn hold(&self, id: JobId, now: Timestamp, decide: Decision) -> Result<Row, WriteError> {
@@ -141,11 +137,6 @@ impl PostgresStore {
         })
         .await
     }
-}
-
-/// A job that no other transaction changes before this one ends.
-async fn locked(transaction: &Transaction, id: JobId) -> Result<Row, Abort<WriteError>> {
-    rows::lock(transaction, id).await?.ok_or(Abort::Refused(WriteError::NotFound))
 }
 
 async fn list(transaction: &Transaction, query: &JobQuery) -> Result<Vec<AgentJob>, BoxError> {

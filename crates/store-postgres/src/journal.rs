@@ -8,15 +8,16 @@ use uuid::Uuid;
 use crate::params::params;
 use crate::transaction::Transaction;
 
-const APPEND: &str = "INSERT INTO entries (job, last, count, at, bodies) VALUES ($1, $2, $3, $4, $5)";
+const APPEND: &str = "INSERT INTO entries (job, last, count, at, bodies) SELECT * FROM unnest($1, $2, $3, $4, $5)";
 const READ: &str = "SELECT last, at, bodies FROM entries WHERE job = $1 AND last > $2 ORDER BY last LIMIT $3";
 const CUT: &str = "DELETE FROM entries WHERE job = $1 AND last <= $2";
 const FIRST: &str = "SELECT last, at, bodies FROM entries WHERE job = $1 ORDER BY last LIMIT 1";
 const SHORTEN: &str = "UPDATE entries SET count = $3, bodies = $4 WHERE job = $1 AND last = $2";
 
-/// Entries that are written together.
+/// Entries of a job that are written together.
 #[derive(Debug)]
 pub(crate) struct Batch {
+    job: Uuid,
     last: i64,
     count: i32,
     at: i64,
@@ -25,20 +26,30 @@ pub(crate) struct Batch {
 
 impl Batch {
     /// The entries that follow number `after`; `None` when there are none.
-    pub(crate) fn of(after: u64, at: Timestamp, bodies: &[EntryBody]) -> Result<Option<Self>, BoxError> {
+    pub(crate) fn of(job: JobId, after: u64, at: Timestamp, bodies: &[EntryBody]) -> Result<Option<Self>, BoxError> {
         if bodies.is_empty() {
             return Ok(None);
         }
         let last = i64::try_from(after + bodies.len() as u64)?;
         let (count, bodies) = (i32::try_from(bodies.len())?, serde_json::to_string(bodies)?);
-        Ok(Some(Self { last, count, at: at.millis(), bodies }))
+        Ok(Some(Self { job: job.uuid(), last, count, at: at.millis(), bodies }))
     }
+}
 
-    /// Writes a batch, if there is one.
-    pub(crate) async fn append(batch: Option<Self>, transaction: &Transaction, job: JobId) -> Result<(), BoxError> {
-        let Some(Self { last, count, at, bodies }) = batch else { return Ok(()) };
-        transaction.execute(APPEND, params![job.uuid(), last, count, at, bodies]).await.map(drop)
+/// Writes batches, if there are any.
+pub(crate) async fn append(transaction: &Transaction, batches: &[Batch]) -> Result<(), BoxError> {
+    if batches.is_empty() {
+        return Ok(());
     }
+    let (mut jobs, mut lasts, mut counts, mut moments, mut bodies) = (vec![], vec![], vec![], vec![], vec![]);
+    for batch in batches {
+        jobs.push(batch.job);
+        lasts.push(batch.last);
+        counts.push(batch.count);
+        moments.push(batch.at);
+        bodies.push(&*batch.bodies);
+    }
+    transaction.execute(APPEND, params![jobs, lasts, counts, moments, bodies]).await.map(drop)
 }
 
 /// At most `limit` entries after `after`.

@@ -3,6 +3,7 @@
 //!
 //! - **One task a write.** Each transaction runs to its end in a task that the store owns, so a caller that goes away
 //!   cancels nothing (`transaction.rs`). A connection that did not end its transaction never returns to the pool.
+//! - **Changes are committed together** that are asked for while others are committed (`changes.rs`).
 //! - **A commit in doubt is read back.** Each transaction leaves a mark in the table `commits`. When the connection is
 //!   lost during COMMIT, the mark tells whether the transaction took place (`commit.rs`).
 //! - **Nothing of a session is used**: statements have no names, settings are `SET LOCAL`, advisory locks end with the
@@ -15,11 +16,13 @@
 //! no rule about jobs: it applies the decisions it is given.
 
 mod address;
+mod changes;
 mod clock;
 mod commit;
 mod connections;
 mod error;
 mod feed;
+mod groups;
 mod job_search;
 mod jobs;
 mod journal;

@@ -4,7 +4,7 @@
 //! whole, not from where the last read ended, so an event whose change commits late is found all the same.
 
 use async_trait::async_trait;
-use docent_jobs::{DeliveryAttempt, HookState, Outbox, OutboxEvent, QueuedEvent, Row};
+use docent_jobs::{DeliveryAttempt, HookState, Outbox, OutboxEvent, QueuedEvent};
 use docent_types::{BoxError, StoreError, Timestamp};
 
 use crate::error::Abort;
@@ -12,7 +12,8 @@ use crate::params::params;
 use crate::postgres::PostgresStore;
 use crate::transaction::Transaction;
 
-const ADD: &str = "INSERT INTO outbox (hook, id, due, failed, body) SELECT n, $1, $2, 0, $3 FROM hooks";
+const ADD: &str = "INSERT INTO outbox (hook, id, due, failed, body)
+                   SELECT n, event.id, event.due, 0, event.body FROM hooks, unnest($1, $2, $3) AS event (id, due, body)";
 const REMOVE_HOOKS: &str = "DELETE FROM hooks WHERE url <> ALL ($1)";
 /// Also events of a change that began before the hook was removed.
 const REMOVE_EVENTS: &str = "DELETE FROM outbox WHERE hook NOT IN (SELECT n FROM hooks)";
@@ -28,10 +29,15 @@ const HOLD: &str = "UPDATE hooks SET holder = $2, held_until = $4
                     WHERE url = $1 AND (holder IS NULL OR holder = $2 OR held_until <= $3)";
 const STATES: &str = "SELECT url, (SELECT count(*) FROM outbox WHERE hook = n), last FROM hooks ORDER BY url";
 
-/// Adds the event of a change that ended its job to the queue of each hook.
-pub(crate) async fn add(transaction: &Transaction, before: &Row, next: &Row, at: Timestamp) -> Result<(), BoxError> {
-    let Some(event) = OutboxEvent::of(before, next, at) else { return Ok(()) };
-    transaction.execute(ADD, params![event.id(), at.millis(), serde_json::to_string(&event)?]).await.map(drop)
+/// Adds the events of changes that ended their jobs to the queue of each hook.
+pub(crate) async fn add(transaction: &Transaction, events: &[OutboxEvent]) -> Result<(), BoxError> {
+    if events.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<String> = events.iter().map(OutboxEvent::id).collect();
+    let moments: Vec<i64> = events.iter().map(|event| event.at.millis()).collect();
+    let bodies = events.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+    transaction.execute(ADD, params![ids, moments, bodies]).await.map(drop)
 }
 
 #[async_trait]

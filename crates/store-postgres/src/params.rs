@@ -20,6 +20,9 @@ macro_rules! sql_types {
         impl SqlType for Vec<$rust> {
             const TYPE: Type = Type::$many;
         }
+        impl SqlType for Vec<Option<$rust>> {
+            const TYPE: Type = Type::$many;
+        }
     )*};
 }
 

@@ -12,6 +12,7 @@ use crate::clock::DatabaseClock;
 use crate::connections::{Connection, Connections};
 use crate::error::{Abort, OpenError, explained};
 use crate::feed::{Feed, FeedReader};
+use crate::groups::Groups;
 use crate::schema;
 use crate::shared::{CommitPromise, Shared};
 
@@ -47,7 +48,8 @@ impl PostgresStore {
         let (node, feed) = (Uuid::new_v4(), Arc::<Feed>::default());
         let reader = FeedReader { address, node, clock: clock.clone(), feed: Arc::clone(&feed) };
         let reader = AbortOnDropHandle::new(tokio::spawn(reader.run()));
-        let shared = Shared { connections: pool, tasks: TaskTracker::new(), clock, node, feed, promise };
+        let (tasks, groups) = (TaskTracker::new(), Groups::default());
+        let shared = Shared { connections: pool, tasks, clock, node, feed, groups, promise };
         Ok(Self { shared: Arc::new(shared), _reader: reader })
     }
 

@@ -9,12 +9,12 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use docent_jobs::{ClaimRequest, Decision, Row};
 use docent_types::{BoxError, JobStatus, StoreError, Timestamp};
-use futures::future::{join, join3, try_join_all};
+use futures::future::{join, join3};
 use uuid::Uuid;
 
 use crate::error::Abort;
 use crate::params::params;
-use crate::rows;
+use crate::rows::{self, RowWrite};
 use crate::transaction::Transaction;
 
 /// Most jobs leased by one claim. Turns are numbered within it, so it is below the increment of the sequence.
@@ -49,7 +49,6 @@ const WAITING: &str = "
         ORDER BY job LIMIT $5
     ) AS found
     ORDER BY found.job";
-const LOCK: &str = "SELECT id FROM jobs WHERE id = ANY ($1) FOR NO KEY UPDATE SKIP LOCKED";
 /// The number of a turn is drawn once, and each project adds its place in it.
 const SERVE: &str = "
     INSERT INTO project_turns (project, served)
@@ -70,7 +69,7 @@ pub(crate) async fn claim(
         if chosen.is_empty() {
             break;
         }
-        let mut rows = lock(transaction, &chosen).await?;
+        let mut rows = rows::lock_free(transaction, chosen.iter().map(|chosen| chosen.job).collect()).await?;
         for chosen in chosen {
             // It may have been changed between the look and the lock.
             let row = rows.remove(&chosen.job).filter(|row| is_claimable(row, request.now));
@@ -78,17 +77,6 @@ pub(crate) async fn claim(
         }
     }
     lease(transaction, request.now, &decide, &claimed).await
-}
-
-/// Locks the jobs that no other transaction has locked, and reads them.
-async fn lock(transaction: &Transaction, chosen: &[Chosen]) -> Result<HashMap<Uuid, Row>, BoxError> {
-    let ids: Vec<Uuid> = chosen.iter().map(|chosen| chosen.job).collect();
-    // In one round trip. The second statement begins, and looks, when the locks are held.
-    let params = params![ids];
-    let (locked, rows) = join(transaction.query(LOCK, params), rows::read_all(transaction, ids.clone())).await;
-    let locked: HashSet<Uuid> = locked?.iter().map(|record| record.get(0)).collect();
-    let rows = rows?.into_iter().map(|row| (row.id().uuid(), row));
-    Ok(rows.filter(|(id, _)| locked.contains(id)).collect())
 }
 
 /// Writes the leases, and whose turn it was.
@@ -101,10 +89,8 @@ async fn lease(
     if rows.is_empty() {
         return Ok(Vec::new());
     }
-    let write = |row| async move {
-        let change = decide(row).map_err(BoxError::from)?;
-        rows::apply(transaction, row, change, now).await
-    };
+    let write = |row| Ok(RowWrite { row, change: decide(row)?, now });
+    let writes = rows.iter().map(write).collect::<Result<_, BoxError>>()?;
     let mut served: Vec<&str> = Vec::new();
     for row in rows {
         let project = row.job.project.as_str();
@@ -112,7 +98,7 @@ async fn lease(
         served.push(project);
     }
     let params = params![served];
-    let (leased, served) = join(try_join_all(rows.iter().map(write)), transaction.execute(SERVE, params)).await;
+    let (leased, served) = join(rows::apply_all(transaction, writes), transaction.execute(SERVE, params)).await;
     served?;
     Ok(leased?)
 }

@@ -3,46 +3,62 @@
 //! The row in `jobs` has what is shown of a job, and what lasts. While a job is active or leased, a row in `queue` has
 //! what changes with each step. Whoever writes a job holds the lock on its row in `jobs`.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use docent_jobs::search::prompt;
-use docent_jobs::{Attempt, Change, EntryBody, Lease, Row};
+use docent_jobs::{Attempt, Change, EntryBody, Lease, OutboxEvent, Row};
 use docent_types::{BoxError, JobId, JobStatus, Timestamp};
 use futures::{future::join, try_join};
 use tokio_postgres::Row as Record;
 use uuid::Uuid;
 
-use crate::journal::Batch;
+use crate::journal::{self, Batch};
 use crate::outbox;
 use crate::params::params;
 use crate::transaction::{Transaction, hash};
 
 const LOCK: &str = "SELECT 1 FROM jobs WHERE id = $1 FOR NO KEY UPDATE";
+const LOCK_FREE: &str = "SELECT id FROM jobs WHERE id = ANY ($1) FOR NO KEY UPDATE SKIP LOCKED";
 const READ: &str = "
     SELECT jobs.job, coalesce(queue.last_token, jobs.last_token), coalesce(queue.failed, jobs.failed),
            coalesce(queue.not_before, jobs.not_before), coalesce(queue.last_seq, jobs.last_seq),
            coalesce(queue.last_instruction, jobs.last_instruction), jobs.pruned_to,
            queue.lease_token, queue.lease_holder, queue.lease_until
     FROM jobs LEFT JOIN queue ON queue.job = jobs.id WHERE jobs.id = ANY ($1)";
+// Each of the parameters is an array with a value for each job.
 const INSERT: &str = "
     INSERT INTO jobs (id, project, status, job, last_token, failed, not_before, last_seq, last_instruction, pruned_to,
                       ended_at, kept)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, CASE WHEN $3 <> 0 THEN $11 END, $12) ON CONFLICT (id) DO NOTHING";
+    SELECT id, project, status, job, last_token, failed, not_before, last_seq, last_instruction, pruned_to,
+           CASE WHEN status <> 0 THEN at END, kept
+    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+         AS next (id, project, status, job, last_token, failed, not_before, last_seq, last_instruction, pruned_to, at, kept)
+    ON CONFLICT (id) DO NOTHING";
 const UPDATE: &str = "
-    UPDATE jobs SET project = $2, status = $3, job = $4, last_token = $5, failed = $6, not_before = $7, last_seq = $8,
-                    last_instruction = $9, pruned_to = $10,
-                    ended_at = CASE WHEN $3 <> 0 THEN coalesce(ended_at, $11) END, kept = $12
-    WHERE id = $1";
+    UPDATE jobs
+    SET project = next.project, status = next.status, job = next.job, last_token = next.last_token, failed = next.failed,
+        not_before = next.not_before, last_seq = next.last_seq, last_instruction = next.last_instruction,
+        pruned_to = next.pruned_to, ended_at = CASE WHEN next.status <> 0 THEN coalesce(jobs.ended_at, next.at) END,
+        kept = next.kept
+    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+         AS next (id, project, status, job, last_token, failed, not_before, last_seq, last_instruction, pruned_to, at, kept)
+    WHERE jobs.id = next.id";
 const ENQUEUE: &str = "
     INSERT INTO queue (job, project, key, is_active, is_leased, not_before, failed, last_token, last_seq,
                        last_instruction, lease_token, lease_holder, lease_until)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+    SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 const REQUEUE: &str = "
-    UPDATE queue SET project = $2, key = $3, is_active = $4, is_leased = $5, not_before = $6, failed = $7,
-                     last_token = $8, last_seq = $9, last_instruction = $10, lease_token = $11, lease_holder = $12,
-                     lease_until = $13
-    WHERE job = $1";
-const DEQUEUE: &str = "DELETE FROM queue WHERE job = $1";
+    UPDATE queue
+    SET project = next.project, key = next.key, is_active = next.is_active, is_leased = next.is_leased,
+        not_before = next.not_before, failed = next.failed, last_token = next.last_token, last_seq = next.last_seq,
+        last_instruction = next.last_instruction, lease_token = next.lease_token, lease_holder = next.lease_holder,
+        lease_until = next.lease_until
+    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+         AS next (job, project, key, is_active, is_leased, not_before, failed, last_token, last_seq, last_instruction,
+                  lease_token, lease_holder, lease_until)
+    WHERE queue.job = next.job";
+const DEQUEUE: &str = "DELETE FROM queue WHERE job = ANY ($1)";
 const ADD_PROMPT: &str = "INSERT INTO prompts (job, text, folded) VALUES ($1, $2, $3)";
 
 /// The number of a status in the table.
@@ -80,6 +96,16 @@ pub(crate) async fn lock(transaction: &Transaction, id: JobId) -> Result<Option<
     row
 }
 
+/// Those of the jobs that no other transaction has locked; they are locked now.
+pub(crate) async fn lock_free(transaction: &Transaction, ids: Vec<Uuid>) -> Result<HashMap<Uuid, Row>, BoxError> {
+    // In one round trip. The second statement begins, and looks, when the locks are held.
+    let params = params![ids];
+    let (locked, rows) = join(transaction.query(LOCK_FREE, params), read_all(transaction, ids.clone())).await;
+    let locked: HashSet<Uuid> = locked?.iter().map(|record| record.get(0)).collect();
+    let rows = rows?.into_iter().map(|row| (row.id().uuid(), row));
+    Ok(rows.filter(|(id, _)| locked.contains(id)).collect())
+}
+
 fn row_of(record: &Record) -> Result<Row, BoxError> {
     let number = |index| record.get::<_, i64>(index).unsigned_abs();
     let lease = match (record.get::<_, Option<i64>>(7), record.get(8), record.get::<_, Option<i64>>(9)) {
@@ -111,22 +137,31 @@ pub(crate) async fn insert(
 ) -> Result<Row, BoxError> {
     row.last_seq = entries.len() as u64;
     let prompt = prompt(&entries);
-    let batch = Batch::of(0, now, &entries)?;
+    let batch: Vec<Batch> = Batch::of(row.id(), 0, now, &entries)?.into_iter().collect();
     let add_prompt = async {
         let Some(text) = prompt else { return Ok(0) };
         let (id, folded) = (row.id().uuid(), text.to_lowercase());
         transaction.execute(ADD_PROMPT, params![id, text.as_bytes(), folded.as_bytes()]).await
     };
     let insert = async {
-        match write_lasting(transaction, INSERT, &row, now).await? {
+        match write_lasting(transaction, INSERT, &[(&row, now)]).await? {
             0 => Err(BoxError::from("there is a job of this id already")),
             _ => Ok(()),
         }
     };
-    let enqueue = async { if is_queued(&row) { write_moving(transaction, ENQUEUE, &row).await } else { Ok(0) } };
-    try_join!(insert, enqueue, Batch::append(batch, transaction, row.id()), add_prompt)?;
+    let queued: Vec<&Row> = [&row].into_iter().filter(|row| is_queued(row)).collect();
+    let enqueue = write_moving(transaction, ENQUEUE, &queued);
+    try_join!(insert, enqueue, journal::append(transaction, &batch), add_prompt)?;
     transaction.touch_job(row.id());
     Ok(row)
+}
+
+/// What is to be written of a job, which is locked.
+#[derive(Debug)]
+pub(crate) struct RowWrite<'a> {
+    pub(crate) row: &'a Row,
+    pub(crate) change: Change,
+    pub(crate) now: Timestamp,
 }
 
 /// Writes the next state of a job with its entries. The job is locked.
@@ -136,28 +171,43 @@ pub(crate) async fn apply(
     change: Change,
     now: Timestamp,
 ) -> Result<Row, BoxError> {
-    let Change { mut next, entries } = change;
-    next.last_seq = row.last_seq + entries.len() as u64;
-    let batch = Batch::of(row.last_seq, now, &entries)?;
-    let lasting = async {
-        // While a job is queued, what changes with each step is in its row there alone.
-        let is_unchanged = is_queued(&next) && next.job == row.job && next.pruned_to == row.pruned_to;
-        if is_unchanged { Ok(0) } else { write_lasting(transaction, UPDATE, &next, now).await }
-    };
-    let moving = async {
-        match (is_queued(row), is_queued(&next)) {
-            (true, true) => write_moving(transaction, REQUEUE, &next).await,
-            (false, true) => write_moving(transaction, ENQUEUE, &next).await,
-            (true, false) => transaction.execute(DEQUEUE, params![next.id().uuid()]).await,
-            (false, false) => Ok(0),
+    let written = apply_all(transaction, vec![RowWrite { row, change, now }]).await?.pop();
+    written.ok_or_else(|| "a job was not written".into())
+}
+
+/// Writes the next states of jobs, each once, with their entries. In one round trip.
+pub(crate) async fn apply_all(transaction: &Transaction, writes: Vec<RowWrite<'_>>) -> Result<Vec<Row>, BoxError> {
+    let (mut written, mut batches, mut events) = (Vec::with_capacity(writes.len()), Vec::new(), Vec::new());
+    for RowWrite { row, change: Change { mut next, entries }, now } in writes {
+        next.last_seq = row.last_seq + entries.len() as u64;
+        batches.extend(Batch::of(row.id(), row.last_seq, now, &entries)?);
+        events.extend(OutboxEvent::of(row, &next, now));
+        if is_worth_telling(row, &next) {
+            transaction.touch_job(next.id());
         }
-    };
-    let tell = outbox::add(transaction, row, &next, now);
-    try_join!(lasting, moving, Batch::append(batch, transaction, next.id()), tell)?;
-    if is_worth_telling(row, &next) {
-        transaction.touch_job(next.id());
+        written.push((row, next, now));
     }
-    Ok(next)
+    let lasting: Vec<(&Row, Timestamp)> =
+        written.iter().filter(|(row, next, _)| is_lasting(row, next)).map(|(_, next, now)| (next, *now)).collect();
+    let queued = |before, after| -> Vec<&Row> {
+        let is_so = |row: &Row, next: &Row| (is_queued(row), is_queued(next)) == (before, after);
+        written.iter().filter(|(row, next, _)| is_so(row, next)).map(|(_, next, _)| next).collect()
+    };
+    let (enqueued, requeued, dequeued) = (queued(false, true), queued(true, true), queued(true, false));
+    try_join!(
+        write_lasting(transaction, UPDATE, &lasting),
+        write_moving(transaction, ENQUEUE, &enqueued),
+        write_moving(transaction, REQUEUE, &requeued),
+        dequeue(transaction, &dequeued),
+        journal::append(transaction, &batches),
+        outbox::add(transaction, &events)
+    )?;
+    Ok(written.into_iter().map(|(_, next, _)| next).collect())
+}
+
+/// Whether the row in `jobs` must be written. While a job is queued, what changes with each step is in its row there alone.
+fn is_lasting(row: &Row, next: &Row) -> bool {
+    !is_queued(next) || next.job != row.job || next.pruned_to != row.pruned_to
 }
 
 /// Whether a job has a row in the table `queue`.
@@ -171,56 +221,78 @@ fn is_worth_telling(row: &Row, next: &Row) -> bool {
     renewed != *row || row.lease.is_some() != next.lease.is_some()
 }
 
-async fn write_lasting(transaction: &Transaction, sql: &str, row: &Row, now: Timestamp) -> Result<u64, BoxError> {
-    let (job, status) = (serde_json::to_string(&*row.job)?, number_of(row.job.status));
-    let is_kept = row.pruned_to + 1 < row.last_seq;
+async fn write_lasting(transaction: &Transaction, sql: &str, rows: &[(&Row, Timestamp)]) -> Result<u64, BoxError> {
+    if rows.is_empty() {
+        return Ok(0);
+    }
+    let jobs = rows.iter().map(|(row, _)| serde_json::to_string(&*row.job)).collect::<Result<Vec<_>, _>>()?;
+    let moments: Vec<i64> = rows.iter().map(|(_, now)| now.millis()).collect();
+    let rows: Vec<&Row> = rows.iter().map(|(row, _)| *row).collect();
     transaction
         .execute(
             sql,
             params![
-                row.id().uuid(),
-                row.job.project.as_str(),
-                status,
-                job,
-                number(row.last_token)?,
-                i32::try_from(row.attempt.failed)?,
-                row.attempt.not_before.millis(),
-                number(row.last_seq)?,
-                number(row.last_instruction)?,
-                number(row.pruned_to)?,
-                now.millis(),
-                is_kept,
+                column(&rows, |row| row.id().uuid()),
+                column(&rows, |row| row.job.project.as_str()),
+                column(&rows, |row| number_of(row.job.status)),
+                jobs,
+                column(&rows, |row| number(row.last_token)),
+                column(&rows, failed),
+                column(&rows, |row| row.attempt.not_before.millis()),
+                column(&rows, |row| number(row.last_seq)),
+                column(&rows, |row| number(row.last_instruction)),
+                column(&rows, |row| number(row.pruned_to)),
+                moments,
+                column(&rows, |row| row.pruned_to + 1 < row.last_seq),
             ],
         )
         .await
 }
 
-async fn write_moving(transaction: &Transaction, sql: &str, row: &Row) -> Result<u64, BoxError> {
-    let lease = row.lease.as_ref();
+async fn write_moving(transaction: &Transaction, sql: &str, rows: &[&Row]) -> Result<u64, BoxError> {
+    if rows.is_empty() {
+        return Ok(0);
+    }
     transaction
         .execute(
             sql,
             params![
-                row.id().uuid(),
-                row.job.project.as_str(),
-                key_of(row),
-                row.job.status == JobStatus::Active,
-                lease.is_some(),
-                row.attempt.not_before.millis(),
-                i32::try_from(row.attempt.failed)?,
-                number(row.last_token)?,
-                number(row.last_seq)?,
-                number(row.last_instruction)?,
-                lease.map(|lease| number(lease.token)).transpose()?,
-                lease.map(|lease| lease.holder.as_str()),
-                lease.map(|lease| lease.until.millis()),
+                column(rows, |row| row.id().uuid()),
+                column(rows, |row| row.job.project.as_str()),
+                column(rows, key_of),
+                column(rows, |row| row.job.status == JobStatus::Active),
+                column(rows, |row| row.lease.is_some()),
+                column(rows, |row| row.attempt.not_before.millis()),
+                column(rows, failed),
+                column(rows, |row| number(row.last_token)),
+                column(rows, |row| number(row.last_seq)),
+                column(rows, |row| number(row.last_instruction)),
+                column(rows, |row| row.lease.as_ref().map(|lease| number(lease.token))),
+                column(rows, |row| row.lease.as_ref().map(|lease| lease.holder.as_str())),
+                column(rows, |row| row.lease.as_ref().map(|lease| lease.until.millis())),
             ],
         )
         .await
 }
 
-fn number(number: u64) -> Result<i64, BoxError> {
-    Ok(i64::try_from(number)?)
+async fn dequeue(transaction: &Transaction, rows: &[&Row]) -> Result<u64, BoxError> {
+    if rows.is_empty() {
+        return Ok(0);
+    }
+    transaction.execute(DEQUEUE, params![column(rows, |row| row.id().uuid())]).await
+}
+
+/// A value of each row.
+fn column<'a, T>(rows: &[&'a Row], value: impl Fn(&'a Row) -> T) -> Vec<T> {
+    rows.iter().map(|row| value(row)).collect()
+}
+
+fn number(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn failed(row: &Row) -> i32 {
+    i32::try_from(row.attempt.failed).unwrap_or(i32::MAX)
 }
 
 /// A digest of the concurrency key of a job. Two keys of one digest are taken for one: their jobs wait for each other.

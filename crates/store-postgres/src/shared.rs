@@ -8,6 +8,7 @@ use uuid::Uuid;
 use crate::clock::DatabaseClock;
 use crate::connections::Connections;
 use crate::feed::Feed;
+use crate::groups::Groups;
 
 /// What a commit of this database promises.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,5 +38,6 @@ pub(crate) struct Shared {
     /// The identity of this process: another one each time.
     pub(crate) node: Uuid,
     pub(crate) feed: Arc<Feed>,
+    pub(crate) groups: Groups,
     pub(crate) promise: CommitPromise,
 }

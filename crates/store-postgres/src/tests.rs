@@ -3,6 +3,7 @@
 mod beginnings;
 mod cluster;
 mod doubt;
+mod groups;
 mod known;
 mod nodes;
 mod ports;

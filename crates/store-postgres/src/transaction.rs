@@ -184,23 +184,7 @@ impl PostgresStore {
         Work: Future<Output = Result<T, Abort<E>>> + Send + 'static,
     {
         let shared = Arc::clone(self.shared());
-        let writing = self.own(async move {
-            let transaction = Transaction::new(shared.begin(BEGIN_WRITE).await?, is_flushed);
-            match carry_out(&transaction, work).await {
-                // A claim that found nothing is nothing to flush.
-                End::Kept(value) if !transaction.has_written() => {
-                    transaction.roll_back().await;
-                    Ok(value)
-                }
-                End::Kept(value) => {
-                    shared.commit(transaction).await.map(|()| value).map_err(|e| Abort::Failed(e.into()))
-                }
-                End::Undone(abort) => {
-                    transaction.roll_back().await;
-                    Err(abort)
-                }
-            }
-        });
+        let writing = self.own(async move { shared.write(is_flushed, work).await });
         let answer = match writing {
             Some(writing) => writing.await.unwrap_or_else(|_| Err(Abort::Failed(Panicked.into()))),
             None => Err(Abort::Failed(Closed.into())),
@@ -283,6 +267,27 @@ where
 }
 
 impl Shared {
+    /// Runs `work` in a transaction, in the task of the caller.
+    pub(crate) async fn write<T, E, F, Work>(&self, is_flushed: bool, work: F) -> Result<T, Abort<E>>
+    where
+        F: FnOnce(Transaction) -> Work,
+        Work: Future<Output = Result<T, Abort<E>>>,
+    {
+        let transaction = Transaction::new(self.begin(BEGIN_WRITE).await?, is_flushed);
+        match carry_out(&transaction, work).await {
+            // A claim that found nothing is nothing to flush.
+            End::Kept(value) if !transaction.has_written() => {
+                transaction.roll_back().await;
+                Ok(value)
+            }
+            End::Kept(value) => self.commit(transaction).await.map(|()| value).map_err(|e| Abort::Failed(e.into())),
+            End::Undone(abort) => {
+                transaction.roll_back().await;
+                Err(abort)
+            }
+        }
+    }
+
     /// Begins a transaction. Nothing was done yet, so a connection that turns out to be dead is replaced.
     pub(crate) async fn begin(&self, how: &str) -> Result<Connection, BoxError> {
         let mut pause = BEGIN_PAUSE;

@@ -21,8 +21,8 @@ pub(crate) fn cpu(pid: u32) -> Duration {
 /// The CPU time of a process and of all that descend from it.
 pub(crate) fn cpu_of_all(pid: u32) -> Duration {
     // One that has ended meanwhile is among those of its parent.
-    let running = descendants(pid).into_iter().filter(|pid| PathBuf::from(format!("/proc/{pid}/stat")).exists());
-    running.map(own_cpu).sum::<Duration>() + cpu(pid)
+    let running = descendants(pid).into_iter().filter_map(|pid| found_stat(&pid.to_string()));
+    running.map(|fields| ticks(&fields[11..13])).sum::<Duration>() + cpu(pid)
 }
 
 /// The CPU time of a process alone, including its threads that have ended.
@@ -121,11 +121,15 @@ fn kibibytes(pid: u32, name: &str) -> u64 {
 
 /// The fields after the program name, which may contain spaces; the first of them is the state.
 fn stat(pid: &str) -> Vec<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let after = stat.rsplit_once(") ").map(|(_, after)| after).unwrap_or_default();
+    found_stat(pid).unwrap_or_else(|| panic!("no such process: {pid}"))
+}
+
+/// The same; `None` when the process has ended.
+fn found_stat(pid: &str) -> Option<Vec<u64>> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, after) = stat.rsplit_once(") ")?;
     let fields: Vec<u64> = after.split_whitespace().map(|field| field.parse().unwrap_or(0)).collect();
-    assert!(fields.len() > 15, "no such process: {pid}");
-    fields
+    (fields.len() > 15).then_some(fields)
 }
 
 /// Linux reports 100 ticks per second to user space, regardless of the kernel's own rate.
