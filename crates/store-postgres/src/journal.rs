@@ -8,7 +8,8 @@ use uuid::Uuid;
 use crate::params::params;
 use crate::transaction::Transaction;
 
-const APPEND: &str = "INSERT INTO entries (job, last, count, at, bodies) SELECT * FROM unnest($1, $2, $3, $4, $5)";
+const APPEND: &str = "INSERT INTO entries (job, last, count, at, bodies) VALUES ($1, $2, $3, $4, $5)";
+const APPEND_ALL: &str = "INSERT INTO entries (job, last, count, at, bodies) SELECT * FROM unnest($1, $2, $3, $4, $5)";
 const READ: &str = "SELECT last, at, bodies FROM entries WHERE job = $1 AND last > $2 ORDER BY last LIMIT $3";
 const CUT: &str = "DELETE FROM entries WHERE job = $1 AND last <= $2";
 const FIRST: &str = "SELECT last, at, bodies FROM entries WHERE job = $1 ORDER BY last LIMIT 1";
@@ -38,8 +39,12 @@ impl Batch {
 
 /// Writes batches, if there are any.
 pub(crate) async fn append(transaction: &Transaction, batches: &[Batch]) -> Result<(), BoxError> {
-    if batches.is_empty() {
-        return Ok(());
+    match batches {
+        [] => return Ok(()),
+        [Batch { job, last, count, at, bodies }] => {
+            return transaction.execute(APPEND, params![*job, *last, *count, *at, bodies.as_str()]).await.map(drop);
+        }
+        _ => {}
     }
     let (mut jobs, mut lasts, mut counts, mut moments, mut bodies) = (vec![], vec![], vec![], vec![], vec![]);
     for batch in batches {
@@ -49,7 +54,7 @@ pub(crate) async fn append(transaction: &Transaction, batches: &[Batch]) -> Resu
         moments.push(batch.at);
         bodies.push(&*batch.bodies);
     }
-    transaction.execute(APPEND, params![jobs, lasts, counts, moments, bodies]).await.map(drop)
+    transaction.execute(APPEND_ALL, params![jobs, lasts, counts, moments, bodies]).await.map(drop)
 }
 
 /// At most `limit` entries after `after`.

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use docent_jobs::search::prompt;
 use docent_jobs::{Attempt, Change, EntryBody, Lease, OutboxEvent, Row};
 use docent_types::{BoxError, JobId, JobStatus, Timestamp};
-use futures::{future::join, try_join};
+use futures::future::{join, try_join_all};
+use futures::try_join;
 use tokio_postgres::Row as Record;
 use uuid::Uuid;
 
@@ -26,15 +27,12 @@ const READ: &str = "
            coalesce(queue.last_instruction, jobs.last_instruction), jobs.pruned_to,
            queue.lease_token, queue.lease_holder, queue.lease_until
     FROM jobs LEFT JOIN queue ON queue.job = jobs.id WHERE jobs.id = ANY ($1)";
-// Each of the parameters is an array with a value for each job.
 const INSERT: &str = "
     INSERT INTO jobs (id, project, status, job, last_token, failed, not_before, last_seq, last_instruction, pruned_to,
                       ended_at, kept)
-    SELECT id, project, status, job, last_token, failed, not_before, last_seq, last_instruction, pruned_to,
-           CASE WHEN status <> 0 THEN at END, kept
-    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-         AS next (id, project, status, job, last_token, failed, not_before, last_seq, last_instruction, pruned_to, at, kept)
-    ON CONFLICT (id) DO NOTHING";
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, CASE WHEN $3 <> 0 THEN $11 END, $12) ON CONFLICT (id) DO NOTHING";
+/// The parameters are arrays with a value for each job. For a single one that takes longer than values, so only what is
+/// done for many uses them.
 const UPDATE: &str = "
     UPDATE jobs
     SET project = next.project, status = next.status, job = next.job, last_token = next.last_token, failed = next.failed,
@@ -47,7 +45,8 @@ const UPDATE: &str = "
 const ENQUEUE: &str = "
     INSERT INTO queue (job, project, key, is_active, is_leased, not_before, failed, last_token, last_seq,
                        last_instruction, lease_token, lease_holder, lease_until)
-    SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+/// With arrays, as above.
 const REQUEUE: &str = "
     UPDATE queue
     SET project = next.project, key = next.key, is_active = next.is_active, is_leased = next.is_leased,
@@ -144,13 +143,12 @@ pub(crate) async fn insert(
         transaction.execute(ADD_PROMPT, params![id, text.as_bytes(), folded.as_bytes()]).await
     };
     let insert = async {
-        match write_lasting(transaction, INSERT, &[(&row, now)]).await? {
+        match add_lasting(transaction, &row, now).await? {
             0 => Err(BoxError::from("there is a job of this id already")),
             _ => Ok(()),
         }
     };
-    let queued: Vec<&Row> = [&row].into_iter().filter(|row| is_queued(row)).collect();
-    let enqueue = write_moving(transaction, ENQUEUE, &queued);
+    let enqueue = async { if is_queued(&row) { enqueue(transaction, &row).await } else { Ok(0) } };
     try_join!(insert, enqueue, journal::append(transaction, &batch), add_prompt)?;
     transaction.touch_job(row.id());
     Ok(row)
@@ -195,9 +193,9 @@ pub(crate) async fn apply_all(transaction: &Transaction, writes: Vec<RowWrite<'_
     };
     let (enqueued, requeued, dequeued) = (queued(false, true), queued(true, true), queued(true, false));
     try_join!(
-        write_lasting(transaction, UPDATE, &lasting),
-        write_moving(transaction, ENQUEUE, &enqueued),
-        write_moving(transaction, REQUEUE, &requeued),
+        write_lasting(transaction, &lasting),
+        try_join_all(enqueued.into_iter().map(|row| enqueue(transaction, row))),
+        write_moving(transaction, &requeued),
         dequeue(transaction, &dequeued),
         journal::append(transaction, &batches),
         outbox::add(transaction, &events)
@@ -221,7 +219,29 @@ fn is_worth_telling(row: &Row, next: &Row) -> bool {
     renewed != *row || row.lease.is_some() != next.lease.is_some()
 }
 
-async fn write_lasting(transaction: &Transaction, sql: &str, rows: &[(&Row, Timestamp)]) -> Result<u64, BoxError> {
+async fn add_lasting(transaction: &Transaction, row: &Row, now: Timestamp) -> Result<u64, BoxError> {
+    transaction
+        .execute(
+            INSERT,
+            params![
+                row.id().uuid(),
+                row.job.project.as_str(),
+                number_of(row.job.status),
+                serde_json::to_string(&*row.job)?,
+                number(row.last_token),
+                failed(row),
+                row.attempt.not_before.millis(),
+                number(row.last_seq),
+                number(row.last_instruction),
+                number(row.pruned_to),
+                now.millis(),
+                row.pruned_to + 1 < row.last_seq,
+            ],
+        )
+        .await
+}
+
+async fn write_lasting(transaction: &Transaction, rows: &[(&Row, Timestamp)]) -> Result<u64, BoxError> {
     if rows.is_empty() {
         return Ok(0);
     }
@@ -230,7 +250,7 @@ async fn write_lasting(transaction: &Transaction, sql: &str, rows: &[(&Row, Time
     let rows: Vec<&Row> = rows.iter().map(|(row, _)| *row).collect();
     transaction
         .execute(
-            sql,
+            UPDATE,
             params![
                 column(&rows, |row| row.id().uuid()),
                 column(&rows, |row| row.job.project.as_str()),
@@ -249,13 +269,37 @@ async fn write_lasting(transaction: &Transaction, sql: &str, rows: &[(&Row, Time
         .await
 }
 
-async fn write_moving(transaction: &Transaction, sql: &str, rows: &[&Row]) -> Result<u64, BoxError> {
+async fn enqueue(transaction: &Transaction, row: &Row) -> Result<u64, BoxError> {
+    let lease = row.lease.as_ref();
+    transaction
+        .execute(
+            ENQUEUE,
+            params![
+                row.id().uuid(),
+                row.job.project.as_str(),
+                key_of(row),
+                row.job.status == JobStatus::Active,
+                lease.is_some(),
+                row.attempt.not_before.millis(),
+                failed(row),
+                number(row.last_token),
+                number(row.last_seq),
+                number(row.last_instruction),
+                lease.map(|lease| number(lease.token)),
+                lease.map(|lease| lease.holder.as_str()),
+                lease.map(|lease| lease.until.millis()),
+            ],
+        )
+        .await
+}
+
+async fn write_moving(transaction: &Transaction, rows: &[&Row]) -> Result<u64, BoxError> {
     if rows.is_empty() {
         return Ok(0);
     }
     transaction
         .execute(
-            sql,
+            REQUEUE,
             params![
                 column(rows, |row| row.id().uuid()),
                 column(rows, |row| row.job.project.as_str()),
