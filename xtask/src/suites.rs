@@ -96,7 +96,7 @@ impl Suite {
     ];
 
     /// The suites that mostly wait for node, Python and Chromium, and measure no time: they run beside the others.
-    pub(crate) const WAITING: [Self; 4] = [Self::Sites, Self::Markdown, Self::Dashboard, Self::Browser];
+    pub(crate) const WAITING: [Self; 5] = [Self::Sites, Self::Markdown, Self::Dashboard, Self::Browser, Self::Sdk];
 
     /// Whether the suite needs only what the project has or can install. Other suites run only by name.
     pub(crate) const fn is_of_the_project(self) -> bool {
