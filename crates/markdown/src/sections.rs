@@ -366,7 +366,9 @@ impl Strip<'_> {
         let mark = MARKED_ELEMENTS.iter().find(|(element, _)| *element == name).map(|(_, mark)| *mark);
         let mark = mark.or(is_anchor.then_some(""));
         let is_code = CODE_ELEMENTS.contains(&name.as_str());
-        if tag.kind != TagKind::Open || mark.is_none() && !is_code && name != "pre" {
+        // Only a `<pre>` that begins a line is searched for its end, so that none of the text is searched twice.
+        let indent = if name == "pre" { self.indent(tag.span.start) } else { None };
+        if tag.kind != TagKind::Open || mark.is_none() && !is_code && indent.is_none() {
             return None;
         }
         let Some((inside, end)) = self.inside(tag, &name) else {
@@ -379,8 +381,8 @@ impl Strip<'_> {
             self.closes.push((tag.span.end + inside.len(), mark));
             return Some((mark.to_owned(), tag.span.end));
         }
-        if name == "pre" {
-            return Some((self.code_block(tag.span.start, inside, end)?, end));
+        if let Some(indent) = indent {
+            return Some((self.code_block(indent, inside, end), end));
         }
         let is_simple = !inside.contains(['<', '`', '\n']) && !inside.trim().is_empty();
         is_simple.then(|| (format!("`{}`", decode_html_entities(inside)), end))
@@ -401,15 +403,19 @@ impl Strip<'_> {
         Some((inside, tag.span.end + inside.len() + close.len()))
     }
 
-    /// The code block in place of the `<pre>` from `start` to `end`, if it begins a line.
-    fn code_block(&self, start: usize, inside: &str, end: usize) -> Option<String> {
-        let line = self.text[..start].rfind('\n').map_or(0, |at| at + 1);
-        let indent = Some(&self.text[line..start]).filter(|indent| indent.trim().is_empty())?;
+    /// The blanks between the beginning of a line and a byte; `None` if there is more.
+    fn indent(&self, at: usize) -> Option<&str> {
+        let before = self.text[..at].trim_end_matches([' ', '\t']);
+        (before.is_empty() || before.ends_with('\n')).then(|| &self.text[before.len()..at])
+    }
+
+    /// The code block in place of a `<pre>` that ends at `end`.
+    fn code_block(&self, indent: &str, inside: &str, end: usize) -> String {
         let code = words_of_html(inside.strip_prefix('\n').unwrap_or(inside));
         let fence = if code.contains("```") { "~~~" } else { "```" };
         let lines: String = code.trim_end().lines().map(|line| format!("\n{indent}{line}")).collect();
         let next = if self.text[end..].starts_with(['\n', '\r']) || end == self.text.len() { "" } else { "\n" };
-        Some(format!("{fence}{lines}\n{indent}{fence}{next}"))
+        format!("{fence}{lines}\n{indent}{fence}{next}")
     }
 
     /// Collapses emptied lines and several blank lines into one.
@@ -483,6 +489,16 @@ mod tests {
         ] {
             assert_eq!(without_html(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn many_tags_before_one_end_are_read_in_linear_time() {
+        let began = std::time::Instant::now();
+        for tag in ["<pre>", "a<pre>", "<b>", "<code>"] {
+            let text = format!("{}{}", tag.repeat(100_000), tag.trim_start_matches('a').replace('<', "</"));
+            without_html(&text);
+        }
+        assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
     }
 
     #[test]
