@@ -78,3 +78,34 @@ fn version_1_writes_the_same_addresses() {
     let source: Value = serde_json::from_str(source).expect("JSON");
     assert_eq!(source["url"].as_str().map(page), Some(PAGES[0].1));
 }
+
+/// A page of a site that is built as files is not found without its ending where it is served, so readers are sent to it
+/// with that; and they may name it so.
+#[test]
+fn pages_that_are_files_are_linked_with_their_ending() {
+    let files = [
+        ("conf.py", "project = 'Acme'\nextensions = ['myst_parser']\n"),
+        ("index.md", "# Acme\n\nSee [Quick start](quickstart.md).\n"),
+        (
+            "quickstart.md",
+            "# Quick start\n\n## The sprocket\n\nThe sprocket turns left. See [Gears](gears/index.md).\n",
+        ),
+        ("gears/index.md", "# Gears\n\nA gear turns the [sprocket](../quickstart.md#the-sprocket).\n"),
+    ];
+    let files: Vec<_> = files.map(|(file, text)| (file.to_owned(), text.to_owned())).into();
+    let site = Site::with_pages(&files);
+    let found = site.assistant().search(&json!({ "query": "which way does the sprocket turn" })).json();
+    assert_eq!(found[0]["metadata"]["href"], "/quickstart.html#the-sprocket", "{found}");
+    assert_eq!(found[0]["path"], "quickstart");
+    for given in ["quickstart", "/quickstart.html", "/quickstart.html#the-sprocket", "quickstart.md"] {
+        assert_eq!(site.assistant().page(&json!({ "path": given })).json()["path"], "quickstart", "{given}");
+    }
+    for given in ["gears", "/gears/", "gears/index.html"] {
+        assert_eq!(site.assistant().page(&json!({ "path": given })).json()["path"], "gears", "{given}");
+    }
+    let answer = site.assistant().ask("Which way does the sprocket turn?");
+    assert_eq!(answer.sources()[0], "/quickstart.html#the-sprocket");
+    assert!(answer.text().contains("](/quickstart.html#the-sprocket)"), "{}", answer.text());
+    let gears = site.assistant().ask("How does a gear turn?");
+    assert!(gears.text().contains("](/quickstart.html#the-sprocket)"), "{}", gears.text());
+}

@@ -109,8 +109,7 @@ impl Targets {
             below.filter(|rest| rest.is_empty() || rest.starts_with('/')).map(|rest| rest.trim_start_matches('/'));
         let roots = [Some(path), below].into_iter().flatten().map(str::to_owned);
         let relative = folders.iter().filter_map(|folder| joined(folder, path));
-        let found = roots.chain(relative).find_map(|path| self.docs.path_of(&path).map(str::to_owned))?;
-        let path = encoded(&encoded_path(&found));
+        let path = encoded(&roots.chain(relative).find_map(|path| self.docs.url_of(&path))?);
         let anchor = anchor.filter(|anchor| !anchor.is_empty() && anchor.chars().all(is_of_an_anchor));
         // What is encoded already stays as it is.
         let anchor = anchor.map(|anchor| anchor.split('%').map(encoded_path).collect::<Vec<_>>().join("%"));

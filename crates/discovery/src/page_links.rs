@@ -11,12 +11,12 @@ use docent_types::encoded_path;
 use crate::template_tags::{referred, tags};
 
 /// Finds the pages that addresses and files lead to.
-pub(crate) trait Pages<'d> {
-    /// The path of the page that is served at an address.
-    fn path_of(&self, address: &str) -> Option<&'d str>;
+pub(crate) trait Pages {
+    /// Where the page with an address is served, percent-encoded and without a leading slash.
+    fn url_of(&self, address: &str) -> Option<String>;
 
-    /// The path of the page that is made from a file.
-    fn path_of_file(&self, file: &str) -> Option<&'d str>;
+    /// Where the page that is made from a file is served.
+    fn url_of_file(&self, file: &str) -> Option<String>;
 }
 
 /// Where a text with links stands: what its relative links are relative to.
@@ -28,9 +28,9 @@ pub(crate) struct PagePlace<'p> {
     pub(crate) path: &'p str,
 }
 
-/// The Markdown of a page, or of a part of one, whose links to pages of the site are `base` and the page's path, and without
+/// The Markdown of a page, or of a part of one, whose links to pages of the site are `base` and where the page is served, and without
 /// tags of templates. Links elsewhere, to files and to anchors of the page itself stay as they are.
-pub(crate) fn with_site_links<'d>(content: &str, place: PagePlace<'_>, base: &str, pages: &impl Pages<'d>) -> String {
+pub(crate) fn with_site_links(content: &str, place: PagePlace<'_>, base: &str, pages: &impl Pages) -> String {
     let untagged = without_tags(content);
     let parsed = parsed(&untagged);
     let links = parsed.links.iter().filter(|link| matches!(link.kind, LinkKind::Inline | LinkKind::Reference));
@@ -40,8 +40,8 @@ pub(crate) fn with_site_links<'d>(content: &str, place: PagePlace<'_>, base: &st
             None => (false, link.target.as_str()),
         };
         let (target, rest) = target.split_at(target.find(['#', '?']).unwrap_or(target.len()));
-        let path = leads_to(place, target, referred, pages)?;
-        Some((link.dest_span.clone(), format!("{base}/{}{}", encoded_path(path), written(rest)?)))
+        let url = leads_to(place, target, referred, pages)?;
+        Some((link.dest_span.clone(), format!("{base}/{url}{}", written(rest)?)))
     });
     edited(&untagged, edits.collect())
 }
@@ -78,10 +78,10 @@ fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     out
 }
 
-/// The path of the page that a target without anchor and query leads to. A relative one is below the folder of the file
+/// Where the page that a target without anchor and query leads to is served. A relative one is below the folder of the file
 /// or, as browsers have it, of the page; an absolute one may begin with the path of the whole site, and so may one that
 /// a template `refers` to.
-fn leads_to<'d>(place: PagePlace<'_>, target: &str, refers: bool, pages: &impl Pages<'d>) -> Option<&'d str> {
+fn leads_to(place: PagePlace<'_>, target: &str, refers: bool, pages: &impl Pages) -> Option<String> {
     let has_scheme = target.split('/').next().is_some_and(|head| head.contains(':'));
     if target.is_empty() || target.starts_with("//") || has_scheme {
         return None;
@@ -89,8 +89,8 @@ fn leads_to<'d>(place: PagePlace<'_>, target: &str, refers: bool, pages: &impl P
     let decoded = docent_types::decoded_path(target);
     let absolute = target.strip_prefix('/').or(refers.then_some(target));
     if let Some(absolute) = absolute {
-        let below = || pages.path_of(absolute.split_once('/')?.1);
-        let found = pages.path_of(absolute).or_else(below).or_else(|| of_file(decoded.trim_start_matches('/'), pages));
+        let below = || pages.url_of(absolute.split_once('/')?.1);
+        let found = pages.url_of(absolute).or_else(below).or_else(|| of_file(decoded.trim_start_matches('/'), pages));
         if found.is_some() || !refers {
             return found;
         }
@@ -98,17 +98,17 @@ fn leads_to<'d>(place: PagePlace<'_>, target: &str, refers: bool, pages: &impl P
     let beside = joined(folder(place.file), &decoded);
     beside.and_then(|file| of_file(&file, pages)).or_else(|| {
         let folders = [folder(place.file), folder(place.path), place.path];
-        folders.into_iter().find_map(|folder| pages.path_of(&joined(folder, target)?))
+        folders.into_iter().find_map(|folder| pages.url_of(&joined(folder, target)?))
     })
 }
 
 /// The page that is made from a file, whose ending may be missing.
-fn of_file<'d>(file: &str, pages: &impl Pages<'d>) -> Option<&'d str> {
-    pages.path_of_file(file).or_else(|| {
+fn of_file(file: &str, pages: &impl Pages) -> Option<String> {
+    pages.url_of_file(file).or_else(|| {
         let file = file.trim_end_matches('/');
         let last = file.rsplit('/').next().unwrap_or(file);
         let endings = [".md", ".mdx"].into_iter().filter(|_| !last.contains('.'));
-        endings.into_iter().find_map(|ending| pages.path_of_file(&format!("{file}{ending}")))
+        endings.into_iter().find_map(|ending| pages.url_of_file(&format!("{file}{ending}")))
     })
 }
 
@@ -139,15 +139,17 @@ mod tests {
 
     struct Site;
 
-    impl Pages<'static> for Site {
-        fn path_of(&self, address: &str) -> Option<&'static str> {
+    impl Pages for Site {
+        fn url_of(&self, address: &str) -> Option<String> {
             let address = docent_types::decoded_path(address.trim_matches('/'));
             let stem = address.strip_suffix(".md").unwrap_or(&address);
-            PATHS.into_iter().find(|path| !stem.is_empty() && *path == stem.strip_suffix("/index").unwrap_or(stem))
+            let stem = stem.strip_suffix("/index").unwrap_or(stem);
+            let path = PATHS.into_iter().find(|path| !stem.is_empty() && *path == stem)?;
+            Some(encoded_path(path).into_owned())
         }
 
-        fn path_of_file(&self, file: &str) -> Option<&'static str> {
-            (file == "guides/01-Named.mdx").then_some("guides/retries")
+        fn url_of_file(&self, file: &str) -> Option<String> {
+            (file == "guides/01-Named.mdx").then(|| "guides/retries".to_owned())
         }
     }
 

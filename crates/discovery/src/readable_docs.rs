@@ -105,13 +105,11 @@ impl ReadableDocs {
         pages.into_iter().take(most).map(|(_, page)| page).collect()
     }
 
-    /// The URL of a page on the site, if the site's address is known.
-    pub fn url_of(&self, path: &str) -> Option<String> {
-        let address = self.site.address.as_deref()?.trim_end_matches('/');
-        Some(match path {
-            "" => format!("{address}/"),
-            path => format!("{address}/{}", encoded_path(path)),
-        })
+    /// The URL of the page with a path, relative to the site's host where the site's address is not known.
+    pub fn url_of(&self, path: &str) -> String {
+        let path = encoded_path(path);
+        let url = self.docs.url_of(&path).unwrap_or_else(|| path.into_owned());
+        format!("{}/{url}", self.site.address.as_deref().unwrap_or_default().trim_end_matches('/'))
     }
 
     /// A text that differs between two states whose pages differ.
@@ -135,7 +133,7 @@ impl ReadableDocs {
 
     fn with_site_links(&self, content: &str, place: PagePlace<'_>) -> String {
         let base = self.site.address.as_deref().unwrap_or_default().trim_end_matches('/');
-        with_site_links(content, place, base, &&*self.docs)
+        with_site_links(content, place, base, &*self.docs)
     }
 
     /// The path below the site in an address.
@@ -184,13 +182,13 @@ fn letters(text: &str) -> String {
     docent_types::decoded_path(text).chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-impl<'d> Pages<'d> for &'d Snapshot {
-    fn path_of(&self, address: &str) -> Option<&'d str> {
-        Snapshot::path_of(self, address)
+impl Pages for Snapshot {
+    fn url_of(&self, address: &str) -> Option<String> {
+        Self::url_of(self, address)
     }
 
-    fn path_of_file(&self, file: &str) -> Option<&'d str> {
-        Snapshot::path_of_file(self, file)
+    fn url_of_file(&self, file: &str) -> Option<String> {
+        Self::url_of_file(self, file)
     }
 }
 

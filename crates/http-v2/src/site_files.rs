@@ -23,14 +23,13 @@ const NEAREST: usize = 3;
 pub(crate) fn page(request: &Request, docs: &ReadableDocs) -> Result<Response, HttpError> {
     let address = below_the_site(request);
     let page = docs.page(&address).ok_or_else(|| no_such_page(docs, &address))?;
-    let canonical =
-        docs.url_of(&page.path).and_then(|url| HeaderValue::try_from(format!("<{url}>; rel=\"canonical\"")).ok());
+    let canonical = docs.site().address.is_some().then(|| format!("<{}>; rel=\"canonical\"", docs.url_of(&page.path)));
     // Agents that arrive at a page learn from it where the others are.
     let list = docs.site().address.as_deref().map(|address| format!("{}/llms.txt", address.trim_end_matches('/')));
     let list = list.unwrap_or_else(|| format!("/sites/{}/llms.txt", docs.domain()));
     let text = format!("> All pages of this documentation: [llms.txt]({list})\n\n{}", with_newline(page.markdown));
     let mut response = bytes_unless_known(request, MARKDOWN, text.into_bytes());
-    if let Some(canonical) = canonical {
+    if let Some(canonical) = canonical.and_then(|link| HeaderValue::try_from(link).ok()) {
         response.headers_mut().insert(LINK, canonical);
     }
     Ok(response)
@@ -81,7 +80,7 @@ pub(crate) fn cacheable(mut response: Response, is_public: bool) -> Response {
 
 /// A page among others: with its address in front, and a line behind.
 fn one_of_many(docs: &ReadableDocs, page: MarkdownPage) -> String {
-    let url = docs.url_of(&page.path).unwrap_or_else(|| format!("/{}", encoded_path(&page.path)));
+    let url = docs.url_of(&page.path);
     format!("Source: {url}\n\n{}\n---\n\n", with_newline(page.markdown))
 }
 

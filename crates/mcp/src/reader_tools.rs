@@ -220,7 +220,7 @@ impl ReaderTools<'_> {
         let offset = usize::try_from(offset).unwrap_or(usize::MAX);
         let length = markdown.chars().count();
         let rest = markdown.char_indices().nth(offset).map_or("", |(at, _)| &markdown[at..]);
-        let (title, url) = (clipped(&page.title), url(&docs, &page.path));
+        let (title, url) = (clipped(&page.title), docs.url_of(&page.path));
         let mut budget = PAGE_BUDGET.at_most(self.budget);
         let has_room = [&title, &url, &page.path, FRAME].into_iter().all(|text| budget.pay(text));
         let part = budget.pay_share(rest, 1).filter(|_| has_room).unwrap_or_default();
@@ -389,13 +389,9 @@ fn no_such_section(page: &MarkdownPage, wanted: &str) -> ToolResult {
     ToolResult { structured: json!({"error": sentence, "headings": headings}), text: sentence, is_error: true }
 }
 
-fn url(docs: &ReadableDocs, path: &str) -> String {
-    docs.url_of(path).unwrap_or_else(|| format!("/{}", encoded_path(path)))
-}
-
 fn url_of_passage(docs: &ReadableDocs, passage: &Passage) -> String {
     let anchor = passage.href.split_once('#').map_or_else(String::new, |(_, anchor)| format!("#{anchor}"));
-    url(docs, &passage.path) + &anchor
+    docs.url_of(&passage.path) + &anchor
 }
 
 fn clipped(title: &str) -> String {

@@ -2,11 +2,13 @@
 //! `compare_built REPOSITORY BUILT [--root DOCS] [--base PATH] [--bare] [--show N]`.
 //!
 //! - **Addresses**: each page that the model serves was built where it says.
+//! - **URLs**: where the model says that a page is served, there is a file, or a folder with an index; or else a host is
+//!   expected to add `.html`, as no page that was built links to a name with that ending, or one links to this URL.
 //! - **Anchors**: each heading's anchor is an id on the page that was built.
 //! - **Links**: where the model follows a link to a page, the page that was built links there; where the model says that a
 //!   link leads nowhere, the browser finds nothing there either.
 //!
-//! The exit code is 0 when all three are right for at least 99.5 of a hundred.
+//! The exit code is 0 when all four are right for at least 99.5 of a hundred.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::error::Error;
@@ -176,7 +178,26 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             }
         }
     }
-    let told = [addresses.told("addresses", show), anchors.told("anchors", show), links.told("links", show)];
+    let adds_ending = !pages.values().flat_map(|page| &page.written).any(|link| parts(link).0.ends_with(".html"));
+    let mut urls = Score::default();
+    for file in site.files().filter(|file| is_page(file)) {
+        let (Some(url), Some(address)) = (site.url(file), site.address(file)) else { continue };
+        let index = format!("{url}/index.html");
+        let is_there = files.contains(&url) || files.contains(index.trim_start_matches('/'));
+        // Another page may be written over this one, and what is not built is told above.
+        if site.file_at(address) == Some(file) && built_at(&files, &base, address, file).is_some() {
+            let written = format!("/{base}/{url}").replace("//", "/");
+            let is_linked = || pages.values().any(|page| page.written.contains(&written));
+            let is_added = !url.ends_with(".html") && (adds_ending || is_linked());
+            urls.count(is_there || is_added, || format!("{file}: nothing is at /{url}"));
+        }
+    }
+    let told = [
+        addresses.told("addresses", show),
+        urls.told("URLs", show),
+        anchors.told("anchors", show),
+        links.told("links", show),
+    ];
     Ok(if told.iter().all(|good| *good) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

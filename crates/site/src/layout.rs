@@ -11,14 +11,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use docent_markdown::{
-    AnchorStyle, Format, FrontMatter, Page, Problem, has_word, is_page, parse_adoc, parse_as, site_path, stem,
+    AnchorStyle, Format, FrontMatter, Page, Problem, file_name, has_word, is_page, parse_adoc, parse_as, site_path,
+    stem,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::api_description::Cache;
 use crate::api_operations::Operations;
 pub(crate) use crate::generator::Generator;
-use crate::generators::{Facts, LayoutOptions, Root, rules};
+use crate::generators::{Facts, LayoutOptions, Root, is_index, rules};
 pub(crate) use crate::paths::below;
 use crate::paths::path_in;
 use crate::variants::Declared;
@@ -28,6 +29,8 @@ use crate::variants::Declared;
 pub struct Place {
     /// Site path without a leading slash, relative to the base path; `""` is the home page.
     pub site_path: String,
+    /// Whether the page is served as a file, so that its URL is the site path with `.html` behind it.
+    pub has_html_url: bool,
     /// The title of the page in the navigation, from its front matter or its navigation entry, if either sets one.
     pub title: Option<String>,
     /// Names of the tabs, groups and folders around the page in the navigation, outermost first.
@@ -185,8 +188,17 @@ impl Layout {
                 && root.is_page(file)
                 && self.is_shown(file, &path)
                 && !front.is_excluded_from_listings(),
+            has_html_url: self.has_html_url(root, file, &path),
             site_path: path,
         }
+    }
+
+    /// Whether the URL of the page that a file is served as ends in `.html`. That of a folder's index does not.
+    pub(crate) fn has_html_url(&self, root: &Root, file: &str, site_path: &str) -> bool {
+        let named = root.rewritten(&root.source_path(file).unwrap_or_else(|| file.to_owned()));
+        // Not every generator takes a `README` for one.
+        let is_index = is_index(&named) && stem(file_name(&named)) != Some(file_name(site_path));
+        rules(root.generator).has_html_urls(self) && !site_path.is_empty() && !is_index
     }
 
     /// The front matter that determines a page's address, for generators that do not read all front matter.

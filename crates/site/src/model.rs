@@ -296,6 +296,14 @@ impl Site {
         self.addresses.get(file).map(String::as_str)
     }
 
+    /// Where a page is served, as it is written in a URL but for its encoding: the address, with `.html` behind it on
+    /// sites that serve files, without leading slash.
+    pub fn url(&self, file: &str) -> Option<String> {
+        let address = self.address(file)?;
+        let has_ending = self.layout.root(file).is_some_and(|root| self.layout.has_html_url(root, file, address));
+        Some(format!("{address}{}", if has_ending { ".html" } else { "" }))
+    }
+
     /// The file served at an address; leading and trailing slashes do not matter.
     pub fn file_at(&self, address: &str) -> Option<&str> {
         self.served.get(trimmed(address)).map(String::as_str)

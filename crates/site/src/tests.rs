@@ -6,3 +6,4 @@ mod narrow_docs_root;
 mod new_pages;
 mod notebooks;
 mod refused_globs;
+mod urls;

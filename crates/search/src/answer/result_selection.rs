@@ -184,8 +184,8 @@ impl<'s> ResultSelection<'s> {
         let stored = |field: Field| document.get_first(field).and_then(|value| value.as_str()).unwrap_or_default();
         let language = self.language_of(page);
         let anchor = stored(fields.anchor);
-        let (path, anchor) = (encoded_path(&page.path), encoded_path(anchor));
-        let href = if anchor.is_empty() { format!("/{path}") } else { format!("/{path}#{anchor}") };
+        let (url, anchor) = (page.url(), encoded_path(anchor));
+        let href = if anchor.is_empty() { format!("/{url}") } else { format!("/{url}#{anchor}") };
         let mut passage = Passage {
             path: page.path.clone(),
             href,

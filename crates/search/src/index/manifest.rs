@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use docent_site::{Declared, Place, ReadFingerprint, SkipReason};
+use docent_types::encoded_path;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::index::page_kind::PageKind;
@@ -80,6 +81,8 @@ pub(crate) struct ManifestPage {
     pub(crate) id: u64,
     /// Without a leading slash.
     pub(crate) path: String,
+    /// Whether the URL of the page has `.html` behind the path.
+    pub(crate) has_html_url: bool,
     pub(crate) title: String,
     pub(crate) description: Option<String>,
     pub(crate) version: Option<String>,
@@ -98,6 +101,14 @@ pub(crate) struct ManifestPage {
     pub(crate) listed: bool,
     pub(crate) kind: PageKind,
     pub(crate) sections: usize,
+}
+
+impl ManifestPage {
+    /// Where the page is served, percent-encoded and without a leading slash.
+    pub(crate) fn url(&self) -> String {
+        let ending = if self.has_html_url { ".html" } else { "" };
+        format!("{}{ending}", encoded_path(&self.path))
+    }
 }
 
 /// A section of a page.

@@ -201,9 +201,15 @@ impl Snapshot {
     }
 
     /// Whether a page is served at this address: a path, percent-encoded unless it means nothing decoded. Outer slashes,
-    /// a file extension, a query and an anchor are ignored.
+    /// the extension of a file or `.html`, a query and an anchor are ignored.
     pub fn has_page(&self, address: &str) -> bool {
         self.lookup(address).is_some()
+    }
+
+    /// Where the page with this address is served, percent-encoded and without a leading slash: its path, with `.html`
+    /// behind it on sites that serve files. The address is read like in [`Snapshot::has_page`].
+    pub fn url_of(&self, address: &str) -> Option<String> {
+        self.lookup(address).map(ManifestPage::url)
     }
 
     /// The path, decoded, of the page that is served at an address, which is read like in [`Snapshot::has_page`].
@@ -220,9 +226,18 @@ impl Snapshot {
 
     /// The path, decoded, of the first page that is made from a file, which is relative to the docs root.
     pub fn path_of_file(&self, file: &str) -> Option<&str> {
+        self.of_file(file).map(|page| page.path.as_str())
+    }
+
+    /// Where the first page that is made from a file is served: see [`Snapshot::url_of`].
+    pub fn url_of_file(&self, file: &str) -> Option<String> {
+        self.of_file(file).map(ManifestPage::url)
+    }
+
+    fn of_file(&self, file: &str) -> Option<&ManifestPage> {
         let files = &self.manifest().files;
         let at = files.binary_search_by(|entry| entry.path.as_str().cmp(file)).ok()?;
-        files[at].pages.iter().find(|page| page.listed).map(|page| page.path.as_str())
+        files[at].pages.iter().find(|page| page.listed)
     }
 
     /// The commit of this state; `None` before anything was indexed.
@@ -247,8 +262,12 @@ impl Snapshot {
     /// The page that is served at a path, decoded and without outer slashes.
     fn served_at(&self, path: &str) -> Option<PagePosition> {
         let Tables { by_path, redirects, .. } = &self.tables;
-        let stem = || docent_markdown::is_page(path).then(|| docent_markdown::site_path(path));
-        let found = by_path.get(path).or_else(|| by_path.get(&stem()?));
+        let html = path.strip_suffix(".html");
+        let stem = || match html {
+            Some(stem) => Some(docent_markdown::site_path(&format!("{stem}.md"))),
+            None => docent_markdown::is_page(path).then(|| docent_markdown::site_path(path)),
+        };
+        let found = by_path.get(path).or_else(|| by_path.get(html?)).or_else(|| by_path.get(&stem()?));
         let moved =
             || redirects.follow(path).and_then(|to| by_path.get(&to).or_else(|| by_path.get(&*decoded_path(&to))));
         found.or_else(moved).copied()

@@ -316,6 +316,7 @@ fn entry(id: u64, read: &SitePage, file: &str) -> ManifestPage {
     ManifestPage {
         id,
         path: place.site_path.clone(),
+        has_html_url: place.has_html_url,
         title: title.to_owned(),
         description: front.description().map(|text| text.trim().to_owned()),
         version: place.version.clone(),

@@ -115,7 +115,7 @@ pub(in crate::generators) fn path_in_folder<'f>(folder: &str, file: &'f str) -> 
 }
 
 /// Whether a file is the index of its folder: `index` or `README`.
-fn is_index(file: &str) -> bool {
+pub(crate) fn is_index(file: &str) -> bool {
     let name = file_name(file);
     let stem = name.split('.').next().unwrap_or(name);
     stem == "index" || stem.eq_ignore_ascii_case("readme")

@@ -127,6 +127,7 @@ pub(crate) fn is_configuration(path: &str) -> bool {
         || mkdocs::folders::is_file(name)
         || antora::is_file(path)
         || current_version::is_file(folder, name)
+        || sphinx::is_of_host(path)
         || path.contains("_markup/render-link.")
     {
         return true;

@@ -180,7 +180,8 @@ pub(crate) trait Rules: LinkRules {
     /// whether the tree has a file that [`Layout::files`] names.
     fn read(&self, tree: &dyn Tree, home: &str, has: &HasFile<'_>) -> Option<Layout>;
 
-    /// The address of a page, without leading and trailing slash; `""` is the home page. `relative_path` is the path of
+    /// The address of a page, without leading and trailing slash; `""` is the home page. Whether its URL ends in `.html`
+    /// is told by [`Rules::has_html_urls`]. `relative_path` is the path of
     /// the file relative to the folder of the root. Called for pages of [`RootKind::Pages`] only if the generator is
     /// Docusaurus.
     fn address(&self, root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
@@ -206,6 +207,11 @@ pub(crate) trait Rules: LinkRules {
     /// file exists.
     fn is_published(&self, _root: &Root, _relative_path: &str, _front: &FrontMatter, _has: &HasFile<'_>) -> bool {
         true
+    }
+
+    /// Whether pages are served as files, so that their URLs end in `.html`, where addresses do not have that ending.
+    fn has_html_urls(&self, _layout: &Layout) -> bool {
+        false
     }
 
     /// Whether the URL of a page ends in a slash, where the configuration leaves that to the page.
@@ -361,6 +367,7 @@ pub(crate) fn rules(generator: Generator) -> &'static dyn Rules {
     }
 }
 
+pub(crate) use built_site::is_index;
 pub(crate) use docent_markdown::yaml;
 pub(crate) use docusaurus::{is_category, without_configuration};
 pub(crate) use fumadocs::is_of_application;

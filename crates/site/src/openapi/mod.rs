@@ -145,6 +145,7 @@ fn place(
     let (version, language) = layout.version_and_language(file);
     Place {
         site_path,
+        has_html_url: false,
         title: None,
         groups,
         order: None,

@@ -119,6 +119,10 @@ impl Rules for Antora {
         (!is_page).then(|| excluded(relative_path))
     }
 
+    fn has_html_urls(&self, layout: &Layout) -> bool {
+        layout.options.antora.extension_style == ExtensionStyle::Files
+    }
+
     fn is_directory(&self, root: &Root, _relative_path: &str, _front: &FrontMatter) -> bool {
         root.options.antora.as_ref().is_some_and(|(options, ..)| options.extension_style == ExtensionStyle::Folders)
     }

@@ -110,6 +110,10 @@ impl Rules for Docfx {
         index_path(stem, &["index"])
     }
 
+    fn has_html_urls(&self, _layout: &Layout) -> bool {
+        true
+    }
+
     fn skips_path(&self, root: &Root, relative_path: &str) -> Option<SkipReason> {
         let name = file_name(relative_path).to_ascii_lowercase();
         let file = below(&root.folder, relative_path);

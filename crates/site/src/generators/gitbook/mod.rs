@@ -107,6 +107,10 @@ impl Rules for GitBook {
         below(&root.base_path, &index_path(stem, &["README", "index"]))
     }
 
+    fn has_html_urls(&self, layout: &Layout) -> bool {
+        !layout.options.gitbook.is_hosted
+    }
+
     /// The summary and the list of languages are no pages, even where every other file is one.
     fn skips_path(&self, _root: &Root, relative_path: &str) -> Option<SkipReason> {
         let is_structure = is_summary(relative_path) || relative_path.eq_ignore_ascii_case(LANGUAGES);

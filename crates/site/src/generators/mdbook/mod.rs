@@ -111,6 +111,10 @@ impl Rules for MdBook {
         below(&root.base_path, &index_path(stem, &[names]))
     }
 
+    fn has_html_urls(&self, _layout: &Layout) -> bool {
+        true
+    }
+
     fn skips_path(&self, _root: &Root, relative_path: &str) -> Option<SkipReason> {
         (relative_path == SUMMARY).then_some(SkipReason::Configuration)
     }

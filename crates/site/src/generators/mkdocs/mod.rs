@@ -148,6 +148,10 @@ impl Rules for MkDocs {
         below(&root.base_path, &below(prefix.map_or("", String::as_str), &path))
     }
 
+    fn has_html_urls(&self, layout: &Layout) -> bool {
+        layout.options.mkdocs.file_urls
+    }
+
     fn skips_path(&self, _root: &Root, relative_path: &str) -> Option<SkipReason> {
         let is_markdown = relative_path.ends_with(".md") || relative_path.ends_with(".markdown");
         (!is_markdown).then(|| excluded(relative_path))

@@ -18,7 +18,7 @@ use crate::link_target::{
 };
 use crate::model::{Site, Target};
 use crate::skip_reason::SkipReason;
-use crate::tree::{Tree, from_config_folder, joined_in};
+use crate::tree::{Tree, from_config_folder, from_root, joined_in};
 
 mod myst;
 mod objects;
@@ -57,6 +57,8 @@ pub(crate) struct SphinxOptions {
     pub(crate) reads_markdown: bool,
     /// Whether notebooks become pages.
     pub(crate) reads_notebooks: bool,
+    /// Whether Read the Docs is told to build a folder for each page.
+    builds_folders: bool,
     /// Whether an extension makes pages without a source file.
     pub(crate) generates_pages: bool,
     /// Whether an extension may write pages in Markdown.
@@ -96,8 +98,14 @@ impl Rules for Sphinx {
         CONFIG_FOLDERS.iter().find_map(|folder| {
             let source = joined_in(tree.root(), home, folder)?;
             let file = from_config_folder(tree, &source, CONFIG_FILE);
-            read(&tree.text(&file).filter(|_| has(&file))?, home, &file, source)
+            let mut layout = read(&tree.text(&file).filter(|_| has(&file))?, home, &file, source)?;
+            layout.options.sphinx.builds_folders = builds_folders(tree);
+            Some(layout)
         })
+    }
+
+    fn has_html_urls(&self, layout: &Layout) -> bool {
+        !layout.options.sphinx.builds_folders
     }
 
     fn skips_path(&self, _root: &Root, relative_path: &str) -> Option<SkipReason> {
@@ -217,9 +225,31 @@ fn read(text: &str, home: &str, file: &str, source: String) -> Option<Layout> {
     layout.notebook_anchors =
         Some(if text.contains(NOTEBOOK_PARSERS[1]) { AnchorStyle::Nbsphinx } else { AnchorStyle::Docutils });
     let default_role = DEFAULT_ROLE.captures(&text).map_or_else(String::new, |found| found[1].to_owned());
-    layout.options.sphinx =
-        SphinxOptions { source, reads_markdown, reads_notebooks, generates_pages, generates_sources, default_role };
+    layout.options.sphinx = SphinxOptions {
+        source,
+        reads_markdown,
+        reads_notebooks,
+        builds_folders: false,
+        generates_pages,
+        generates_sources,
+        default_role,
+    };
     Some(layout)
+}
+
+/// Where Read the Docs is told how to build the site.
+const HOST_FILES: [&str; 2] = [".readthedocs.yaml", ".readthedocs.yml"];
+
+/// Whether a file, relative to the repository, tells Read the Docs how to build the site.
+pub(crate) fn is_of_host(path: &str) -> bool {
+    HOST_FILES.contains(&path)
+}
+
+/// Whether Read the Docs builds the site with `dirhtml`. Other hosts are told so by commands, which are not read.
+fn builds_folders(tree: &dyn Tree) -> bool {
+    regex!(BUILDER, r#"(?m)^\s+builder\s*:\s*["']?dirhtml\b"#);
+    let texts = HOST_FILES.map(|name| tree.text(&from_root(tree.root(), name)));
+    texts.into_iter().flatten().any(|text| BUILDER.is_match(&text))
 }
 
 /// `(label)=`

@@ -153,6 +153,10 @@ impl Rules for Starlight {
         index_path(&parts.join("/"), &["index"])
     }
 
+    fn has_html_urls(&self, layout: &Layout) -> bool {
+        layout.options.starlight.builds_files
+    }
+
     fn skips_path(&self, _root: &Root, relative_path: &str) -> Option<SkipReason> {
         let is_partial = relative_path.rsplit('/').next().is_some_and(|name| name.starts_with('_'));
         is_partial.then_some(SkipReason::Partial)

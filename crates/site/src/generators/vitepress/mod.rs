@@ -28,6 +28,8 @@ pub(crate) struct VitePressOptions {
     base: Option<String>,
     /// Whether rewrites are computed, so that only the build knows the addresses.
     addresses_computed: bool,
+    /// Whether URLs of pages end in `.html`; false if that is computed.
+    has_html_urls: bool,
     /// Whether the build accepts dead links, at least some (`ignoreDeadLinks`).
     accepts_dead_links: bool,
     /// Whether the anchors of links in Markdown are made as those of headings.
@@ -111,6 +113,10 @@ impl Rules for VitePress {
                 Some(base) => base.text().map(|base| base.trim_matches('/').to_owned()),
             },
             addresses_computed: rewrites.is_none(),
+            has_html_urls: match config.get("cleanUrls") {
+                None => config.get("...").is_none() && !matches!(config, ScriptValue::Computed),
+                Some(clean) => clean.is("false"),
+            },
             slugs_anchors: slugs_anchors(tree, home),
             accepts_dead_links: config.get("ignoreDeadLinks").is_some_and(|option| !option.is("false")),
         };
@@ -136,6 +142,10 @@ impl Rules for VitePress {
     fn address(&self, root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
         let rewritten = root.rewritten(relative_path);
         index_path(stem(&rewritten).unwrap_or(&rewritten), &["index"])
+    }
+
+    fn has_html_urls(&self, layout: &Layout) -> bool {
+        layout.options.vitepress.has_html_urls
     }
 
     fn skips_path(&self, _root: &Root, relative_path: &str) -> Option<SkipReason> {
