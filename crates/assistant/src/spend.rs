@@ -32,6 +32,7 @@ impl Notice {
     }
 }
 
+/// One paragraph of plain text: our chat finds it in the answer by comparison, and says it in the reader's language.
 const LIMIT_REACHED: &str = "The assistant of this site has used up what it may spend today, so until 00:00 UTC it quotes \
                                         the docs instead of answering in its own words.";
 /// Bytes of text that are counted as a token where a model has not said how many there were.

@@ -1,4 +1,4 @@
-//! Why a turn stops, and how a failure is worded.
+//! Why a turn stops, how often a job tries again after a failure of its model, and how a failure is worded.
 
 use std::error::Error;
 
@@ -83,8 +83,8 @@ impl From<ForgeError> for TurnExit {
     }
 }
 
-/// Attempts for a model that is overloaded (usually for minutes), one that is unreachable (restarted within a minute,
-/// or not at all), and one whose reply was cut off.
+/// Attempts in a row, the first included, for a model that is overloaded or limits us (usually for minutes), one that is
+/// unreachable (restarted within a minute, or not at all), and one whose reply was cut off.
 const OVERLOADED_ATTEMPTS: u32 = 10;
 const UNREACHABLE_ATTEMPTS: u32 = 7;
 const INTERRUPTED_ATTEMPTS: u32 = 6;

@@ -21,6 +21,7 @@ const PROMOTION_BATCH: u32 = 512;
 /// Projects read from the table of queues in one query.
 const QUEUES_PER_READ: u32 = 64;
 
+// `place` is a `QueueState` (0 ready, 1 blocked, 2 delayed, 3 leased), `lane` the concurrency key.
 const KEY_IS_TAKEN: &str = "SELECT EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND place < 4 AND place = 3) OR EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND place < 4 AND place = 0 AND project = ?2 AND id < ?3)";
 const NEXT_BLOCKED: &str = "SELECT n, project FROM jobs WHERE lane = ?1 AND place < 4 AND place = 1 AND project > ?2 ORDER BY project, id LIMIT 1";
 const EXPIRED_LEASES: &str = "SELECT n, body FROM jobs WHERE place = 3 AND lease_until <= ?1 LIMIT ?2";

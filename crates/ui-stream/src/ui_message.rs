@@ -10,10 +10,10 @@
 //! data: [DONE]
 //! ```
 //!
-//! The clients are strict in ways that shape this file: an unknown chunk type ends the reply with an error, so does
-//! `null` for an optional field, and releases before July 2026 also refuse unknown fields. So frames have exactly the
-//! fields named here, and all additional data is under `messageMetadata` and `providerMetadata`, which every release
-//! accepts.
+//! The clients are strict in ways that shape this file: an unknown chunk type (but `data-` with any name) ends the reply
+//! with an error, so does `null` for an optional field, and releases before July 2026 also refuse unknown fields. So
+//! frames have exactly the fields named here, and all additional data is under `messageMetadata` and
+//! `providerMetadata`, which every release accepts.
 
 use std::borrow::Cow;
 
