@@ -83,10 +83,11 @@ impl<'a> Fleet<'a> {
         self.retired.push(installation);
     }
 
-    /// SIGSTOP to a node that works on a job. [`thaw`](Self::thaw) lets it go on when its leases are over.
+    /// SIGSTOP to a node that works on a job, if there are any jobs. [`thaw`](Self::thaw) lets it go on when its leases are
+    /// over.
     pub(super) fn freeze(&mut self, database: &Postgres, chance: &mut Chance) {
         self.thaw();
-        let at = eventually("a node to work on a job", || {
+        let found = eventually("a node to work on a job", || {
             let at = self.any(0, chance);
             let server = &self.members[at].node.server;
             server.freeze();
@@ -96,11 +97,13 @@ impl<'a> Fleet<'a> {
                 server.pid()
             );
             if database.query(&leases) != "0" {
-                return Some(at);
+                return Some(Some(at));
             }
             server.thaw();
-            None
+            // The rest may have ended while the node that was frozen before was waited for.
+            (database.query("SELECT count(*) FROM queue WHERE is_active") == "0").then_some(None)
         });
+        let Some(at) = found else { return };
         let read = self.members[at].node.server.log().len();
         self.members[at].frozen = Some((Instant::now() + FROZEN, read));
         self.open_doors();
