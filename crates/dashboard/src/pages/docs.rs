@@ -40,7 +40,7 @@ pub(crate) fn docs(request: &AuthorizedRequest<'_>, project: &Project) -> Respon
     let body = html! {
         p.facts {
             span { (Icon::File) code { (Untrusted(&page.file)) } }
-            span { "served at " code { "/" (Untrusted(&page.path)) } }
+            span { "served at " code { "/" (Untrusted(&docs.url_of(&address).unwrap_or_default())) } }
             @if !page.groups.is_empty() { span { "for " (Untrusted(&page.groups.join(", "))) } }
         }
         div.card { (words(below_title(&page.content, &page.title), place)) }
