@@ -6,7 +6,7 @@ use std::time::Duration;
 use docent_tests::{CommitCut, DatabaseProxy, Postgres, eventually};
 
 use super::chance::Chance;
-use super::fleet::Fleet;
+use super::fleet::{Fleet, no_job_is_left};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
@@ -108,7 +108,9 @@ impl<'a> Stage<'a> {
     fn cut_commits(&self) {
         let kinds = [CommitCut::After, CommitCut::Before];
         self.proxy.cut_commits(kinds.into_iter().cycle().take(CUTS));
-        eventually("the commits to be cut", || (self.proxy.cuts_left() == 0).then_some(()));
+        eventually("the commits to be cut", || {
+            (self.proxy.cuts_left() == 0 || no_job_is_left(&self.primary)).then_some(())
+        });
     }
 
     fn restart_database(&mut self) {

@@ -101,7 +101,7 @@ impl<'a> Fleet<'a> {
             }
             server.thaw();
             // The rest may have ended while the node that was frozen before was waited for.
-            (database.query("SELECT count(*) FROM queue WHERE is_active") == "0").then_some(None)
+            no_job_is_left(database).then_some(None)
         });
         let Some(at) = found else { return };
         let read = self.members[at].node.server.log().len();
@@ -151,4 +151,9 @@ impl<'a> Fleet<'a> {
         let log = |installation: &Installation| std::fs::read(installation.root().join("server.log")).expect("a log");
         all.map(|installation| String::from_utf8_lossy(&log(installation)).into_owned()).collect()
     }
+}
+
+/// Whether every job that was made has ended, so that faults that wait for work would wait for ever.
+pub(super) fn no_job_is_left(database: &Postgres) -> bool {
+    database.query("SELECT count(*) FROM queue WHERE is_active") == "0"
 }
