@@ -28,8 +28,8 @@ pub(crate) struct PagePlace<'p> {
     pub(crate) path: &'p str,
 }
 
-/// The Markdown of a page, or of a part of one, whose links to pages of the site are `base` and where the page is served, and without
-/// tags of templates. Links elsewhere, to files and to anchors of the page itself stay as they are.
+/// The Markdown of a page, or of a part of one, whose links to pages of the site are `base` and where the page is
+/// served, and without tags of templates. Links elsewhere, to files and to anchors of the page itself stay as they are.
 pub(crate) fn with_site_links(content: &str, place: PagePlace<'_>, base: &str, pages: &impl Pages) -> String {
     let untagged = without_tags(content);
     let parsed = parsed(&untagged);
@@ -78,9 +78,9 @@ fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     out
 }
 
-/// Where the page that a target without anchor and query leads to is served. A relative one is below the folder of the file
-/// or, as browsers have it, of the page; an absolute one may begin with the path of the whole site, and so may one that
-/// a template `refers` to.
+/// Where the page that a target without anchor and query leads to is served. A relative one is below the folder of the
+/// file or, as browsers have it, of the page; an absolute one may begin with the path of the whole site, and so may one
+/// that a template `refers` to.
 fn leads_to(place: PagePlace<'_>, target: &str, refers: bool, pages: &impl Pages) -> Option<String> {
     let has_scheme = target.split('/').next().is_some_and(|head| head.contains(':'));
     if target.is_empty() || target.starts_with("//") || has_scheme {

@@ -181,9 +181,8 @@ pub(crate) trait Rules: LinkRules {
     fn read(&self, tree: &dyn Tree, home: &str, has: &HasFile<'_>) -> Option<Layout>;
 
     /// The address of a page, without leading and trailing slash; `""` is the home page. Whether its URL ends in `.html`
-    /// is told by [`Rules::has_html_urls`]. `relative_path` is the path of
-    /// the file relative to the folder of the root. Called for pages of [`RootKind::Pages`] only if the generator is
-    /// Docusaurus.
+    /// is told by [`Rules::has_html_urls`]. `relative_path` is the path of the file relative to the folder of the root.
+    /// Called for pages of [`RootKind::Pages`] only if the generator is Docusaurus.
     fn address(&self, root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
         by_stem(root, relative_path)
     }

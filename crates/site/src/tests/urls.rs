@@ -27,14 +27,8 @@ fn pages_of_sphinx_are_files_unless_read_the_docs_builds_folders() {
     assert_urls(&with("x.txt", ""), files);
     assert_urls(&with(".readthedocs.yaml", "sphinx:\n  builder: html\n  configuration: conf.py\n"), files);
     assert_urls(&with(".readthedocs.yaml", "sphinx:\n  configuration: conf.py\n  builder: 'dirhtml'\n"), folders);
-    let below: Vec<_> = with(".readthedocs.yml", "sphinx:\n  builder: dirhtml\n")
-        .into_iter()
-        .map(
-            |(file, text)| if file.starts_with('.') { (file.to_owned(), text) } else { (format!("docs/{file}"), text) },
-        )
-        .collect();
-    let below: Vec<_> = below.iter().map(|(file, text)| (file.as_str(), *text)).collect();
-    let tree = as_docs_root("docs", site(&below));
+    let host = (".readthedocs.yml", "sphinx:\n  builder: dirhtml\n");
+    let tree = as_docs_root("docs", site(&[host, ("docs/conf.py", conf.1), ("docs/a b.md", PAGE)]));
     assert_eq!(Site::read(&tree).url("a b.md").as_deref(), Some("a b"));
 }
 
