@@ -74,7 +74,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run(asked: Arguments) -> Result<(), Box<dyn Error>> {
-    let client = Client::new(ClientOptions::default())?;
+    let client = Client::new(ClientOptions::default());
     let clock = Arc::new(SystemClock);
     let host = match asked.forge {
         Kind::Github => Host::Github,

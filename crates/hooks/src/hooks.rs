@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use docent_http_client::{Client, ClientError, ClientOptions, SendError, retry_after};
+use docent_http_client::{Client, ClientOptions, SendError, retry_after};
 use docent_jobs::{DeliveryAttempt, Outbox, OutboxEvent, QueuedEvent, state};
 use docent_types::{AgentJob, Clock, StoreError, error_chain_of, without_os_number};
 use futures::future::{join_all, try_join_all};
@@ -73,23 +73,17 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    pub fn new(
-        outbox: Arc<dyn Outbox>,
-        hooks: Vec<Hook>,
-        job_json: JobJson,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Self, ClientError> {
+    pub fn new(outbox: Arc<dyn Outbox>, hooks: Vec<Hook>, job_json: JobJson, clock: Arc<dyn Clock>) -> Self {
         let options = ClientOptions { head: ATTEMPT_TIMEOUT, total: Some(ATTEMPT_TIMEOUT), ..ClientOptions::default() };
-        let client = Client::new(options)?;
-        Ok(Self {
+        Self {
             outbox,
             hooks: hooks.into(),
             job_json,
             clock,
-            client,
+            client: Client::new(options),
             waits: RETRY_WAITS.into(),
             counts: Arc::default(),
-        })
+        }
     }
 
     /// Sets the waits after failed attempts. An event is given up when the attempt after the last wait fails.

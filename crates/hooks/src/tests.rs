@@ -90,7 +90,7 @@ impl Receiver {
 
 async fn hooks(store: &Arc<MemoryStore>, hooks: Vec<Hook>) -> Hooks {
     let show = |job: &docent_types::AgentJob| json!({ "id": job.id, "status": job.status.as_str() });
-    let hooks = Hooks::new(Arc::clone(store) as _, hooks, show, Arc::new(SystemClock)).expect("hooks");
+    let hooks = Hooks::new(Arc::clone(store) as _, hooks, show, Arc::new(SystemClock));
     hooks.register().await.expect("registered");
     hooks.with_waits(&[Duration::from_millis(1); 2])
 }

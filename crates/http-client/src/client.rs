@@ -1,7 +1,7 @@
 //! The client: sends one request, returns one response.
 
 use std::error::Error as StdError;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,7 +15,7 @@ use rustls::RootCertStore;
 use tokio::time::{Instant, timeout};
 
 use crate::connector::{ConnectError, Connector};
-use crate::error::{ClientError, SendError, Wait};
+use crate::error::{SendError, Wait};
 use crate::proxy::Proxies;
 use crate::response::{BodyTimeouts, Response};
 use crate::tls;
@@ -23,10 +23,13 @@ use crate::tls;
 /// Sends requests and reuses connections. A clone is cheap and shares them.
 #[derive(Debug, Clone)]
 pub struct Client {
-    pool: legacy::Client<Connector, Full<Bytes>>,
+    /// Made with the first request, as the certificates take as long to read as a short command takes.
+    pool: Arc<LazyLock<Pool, Box<dyn FnOnce() -> Pool + Send>>>,
     proxies: Proxies,
     options: ClientOptions,
 }
+
+type Pool = legacy::Client<Connector, Full<Bytes>>;
 
 /// The `User-Agent` of requests that have none.
 const OWN_USER_AGENT: HeaderValue = HeaderValue::from_static(concat!("docent/", env!("CARGO_PKG_VERSION")));
@@ -56,27 +59,29 @@ impl Default for ClientOptions {
 }
 
 impl Client {
-    /// A client with the machine's certificates, which are read once by a process, and its proxies, which are read here.
-    pub fn new(options: ClientOptions) -> Result<Self, ClientError> {
-        Self::assemble(options, Proxies::of_the_environment(), tls::system_roots())
+    /// A client with the machine's proxies, which are read here, and its certificates, which are read once by a process.
+    pub fn new(options: ClientOptions) -> Self {
+        Self::assemble(options, Proxies::of_the_environment(), tls::system_roots)
     }
 
     pub(crate) fn assemble(
         options: ClientOptions,
         proxies: Proxies,
-        roots: impl Into<Arc<RootCertStore>>,
-    ) -> Result<Self, ClientError> {
-        let connector = Connector::new(&tls::config(roots.into())?, proxies.clone(), options.connect);
-        let pool = legacy::Client::builder(TokioExecutor::new())
-            .timer(TokioTimer::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(Duration::from_secs(60))
-            .pool_max_idle_per_host(32)
-            // Detects a dead connection, also while waiting for a slow answer.
-            .http2_keep_alive_interval(Duration::from_secs(20))
-            .http2_keep_alive_timeout(Duration::from_secs(20))
-            .build(connector);
-        Ok(Self { pool, proxies, options })
+        roots: impl FnOnce() -> Arc<RootCertStore> + Send + 'static,
+    ) -> Self {
+        let of_pool = proxies.clone();
+        let pool: Box<dyn FnOnce() -> Pool + Send> = Box::new(move || {
+            legacy::Client::builder(TokioExecutor::new())
+                .timer(TokioTimer::new())
+                .pool_timer(TokioTimer::new())
+                .pool_idle_timeout(Duration::from_secs(60))
+                .pool_max_idle_per_host(32)
+                // Detects a dead connection, also while waiting for a slow answer.
+                .http2_keep_alive_interval(Duration::from_secs(20))
+                .http2_keep_alive_timeout(Duration::from_secs(20))
+                .build(Connector::new(&tls::config(roots()), of_pool, options.connect))
+        });
+        Self { pool: Arc::new(LazyLock::new(pool)), proxies, options }
     }
 
     /// Sends a request to its absolute `http` or `https` address and waits for the head of the answer, whatever its

@@ -10,13 +10,6 @@ use thiserror::Error;
 /// The error of the layer below.
 pub(crate) type Cause = Arc<dyn StdError + Send + Sync>;
 
-/// A [`Client`](crate::Client) could not be made.
-#[derive(Debug, Error)]
-pub enum ClientError {
-    #[error("could not set up TLS")]
-    Tls(#[source] rustls::Error),
-}
-
 /// A request failed before the end of its answer. Of the URL only the host is named.
 #[derive(Debug, Error)]
 pub enum SendError {

@@ -39,7 +39,7 @@ mod tests;
 
 pub use base_url::BaseUrl;
 pub use client::{Client, ClientOptions};
-pub use error::{ClientError, SendError, Wait};
+pub use error::{SendError, Wait};
 pub use response::{Chunks, Response};
 pub use retry_after::retry_after;
 pub use secret::{Secret, SecretError};

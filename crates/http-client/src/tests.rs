@@ -82,8 +82,12 @@ fn hasty() -> ClientOptions {
     ClientOptions { connect: Duration::from_secs(5), head: blink, idle: blink, ..ClientOptions::default() }
 }
 
+fn no_roots() -> Arc<RootCertStore> {
+    Arc::new(RootCertStore::empty())
+}
+
 fn direct(options: ClientOptions) -> Client {
-    Client::assemble(options, Proxies::of("", ""), RootCertStore::empty()).expect("a client")
+    Client::assemble(options, Proxies::of("", ""), no_roots)
 }
 
 fn client() -> Client {
@@ -349,8 +353,8 @@ async fn a_key_is_not_sent_in_plain_text_to_another_network() {
     }
     let address = answers(HELLO).await;
     client().send(with_key(&format!("http://{address}/"))).await.expect("loopback is near");
-    let far_proxy = Client::assemble(hasty(), Proxies::of("http://proxy.example:3128", ""), RootCertStore::empty());
-    let error = far_proxy.expect("a client").send(with_key("http://ollama/")).await.expect_err("the proxy is far");
+    let far_proxy = Client::assemble(hasty(), Proxies::of("http://proxy.example:3128", ""), no_roots);
+    let error = far_proxy.send(with_key("http://ollama/")).await.expect_err("the proxy is far");
     assert!(matches!(error, SendError::Address { .. }), "{error:?}");
 }
 
@@ -366,7 +370,7 @@ async fn plain_http_goes_through_the_proxy_with_its_whole_address() {
     })
     .await;
     let proxies = Proxies::of(&format!("http://us%65r:word@{proxy}"), "direct.example");
-    let client = Client::assemble(ClientOptions::default(), proxies, RootCertStore::empty()).expect("a client");
+    let client = Client::assemble(ClientOptions::default(), proxies, no_roots);
     let answer = client.send(get("http://model.example:8000/v1")).await.expect("an answer");
     assert_eq!(answer.text(10).await.expect("a body"), "hello");
     let head = heard.recv().await.expect("a request");
@@ -420,7 +424,7 @@ async fn a_certificate_nobody_vouches_for_is_refused_with_a_sentence() {
     assert!(matches!(error, SendError::Tls { .. }) && !error.is_transient(), "{error:?}");
     assert!(told.contains("is not trusted here") && told.contains("SSL_CERT_FILE"), "{told}");
 
-    let trusting = Client::assemble(ClientOptions::default(), Proxies::of("", ""), roots).expect("a client");
+    let trusting = Client::assemble(ClientOptions::default(), Proxies::of("", ""), || Arc::new(roots));
     let answer = trusting.send(with_key(&url)).await.expect("trusted");
     assert_eq!(answer.text(10).await.expect("a body"), "hello");
 
@@ -464,7 +468,7 @@ async fn https_goes_through_the_proxy_in_a_tunnel() {
     })
     .await;
     let proxies = Proxies::of(&format!("http://user:word@{proxy}"), "");
-    let client = Client::assemble(ClientOptions::default(), proxies, roots).expect("a client");
+    let client = Client::assemble(ClientOptions::default(), proxies, || Arc::new(roots));
     let answer = client.send(with_key("https://model.example/v1")).await.expect("an answer");
     assert_eq!(answer.text(10).await.expect("a body"), "hello");
     let connect = heard.recv().await.expect("a request to the proxy");
@@ -479,15 +483,14 @@ async fn https_goes_through_the_proxy_in_a_tunnel() {
 async fn a_proxy_that_refuses_is_named() {
     let proxy = answers("HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n").await;
     let proxies = Proxies::of(&format!("http://{proxy}"), "");
-    let client = Client::assemble(ClientOptions::default(), proxies, RootCertStore::empty()).expect("a client");
+    let client = Client::assemble(ClientOptions::default(), proxies, no_roots);
     let error = client.send(get("https://model.example/v1")).await.expect_err("refused");
     assert_eq!(error.to_string(), format!("could not connect to model.example through the proxy {proxy}"));
     let why = std::error::Error::source(&error).expect("a source").to_string();
     assert!(why.contains("authorization required"), "{why}");
 
-    let client =
-        Client::assemble(ClientOptions::default(), Proxies::of("socks5://127.0.0.1:1080", ""), RootCertStore::empty());
-    let error = client.expect("a client").send(get("https://model.example/v1")).await.expect_err("refused");
+    let client = Client::assemble(ClientOptions::default(), Proxies::of("socks5://127.0.0.1:1080", ""), no_roots);
+    let error = client.send(get("https://model.example/v1")).await.expect_err("refused");
     assert!(std::error::Error::source(&error).expect("a source").to_string().contains("only proxies"), "{error:?}");
 }
 
@@ -508,7 +511,7 @@ async fn a_server_that_prefers_http_2_is_spoken_to_in_it() {
         }
     })
     .await;
-    let client = Client::assemble(ClientOptions::default(), Proxies::of("", ""), roots).expect("a client");
+    let client = Client::assemble(ClientOptions::default(), Proxies::of("", ""), || Arc::new(roots));
     let answer = client.send(with_key(&format!("https://localhost:{}/v1", address.port()))).await.expect("an answer");
     assert_eq!(answer.text(100).await.expect("a body"), "HTTP/2.0 /v1");
 }

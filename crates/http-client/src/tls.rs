@@ -5,8 +5,6 @@ use std::sync::{Arc, LazyLock};
 
 use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
 
-use crate::error::ClientError;
-
 /// The certificate authorities of the system: its store, or what `SSL_CERT_FILE` and `SSL_CERT_DIR` name. A system
 /// without any is an error only when a certificate must be verified. Read once by a process, as they are some hundred files.
 pub(crate) fn system_roots() -> Arc<RootCertStore> {
@@ -19,10 +17,10 @@ pub(crate) fn system_roots() -> Arc<RootCertStore> {
 }
 
 /// The TLS configuration with those roots: versions 1.2 and 1.3, without a client certificate.
-pub(crate) fn config(roots: Arc<RootCertStore>) -> Result<ClientConfig, ClientError> {
+pub(crate) fn config(roots: Arc<RootCertStore>) -> ClientConfig {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    Ok(builder.map_err(ClientError::Tls)?.with_root_certificates(roots).with_no_client_auth())
+    builder.expect("the provider has suites for both").with_root_certificates(roots).with_no_client_auth()
 }
 
 /// Why a handshake failed, if a certificate or protocol was rejected rather than the connection broken.

@@ -43,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             _ => question = argument,
         }
     }
-    let client = Client::new(ClientOptions::default())?;
+    let client = Client::new(ClientOptions::default());
     let request = Request {
         system: "You are terse.".into(),
         messages: vec![Message::text(Role::User, question)],

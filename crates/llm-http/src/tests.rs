@@ -140,7 +140,7 @@ fn endpoint(base: &str) -> Endpoint {
 }
 
 fn client() -> Client {
-    Client::new(ClientOptions::default()).expect("a client")
+    Client::new(ClientOptions::default())
 }
 
 fn anthropic(base: &str) -> Anthropic {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docent_http_client::{Client, ClientError, ClientOptions, Secret, SecretSource, SendError};
+use docent_http_client::{Client, ClientOptions, Secret, SecretSource, SendError};
 use docent_operators::{AuthorizationRequest, Identity, IdentityClaims, IdentityError, IdentityProvider};
 use docent_types::BoxError;
 use futures::future::BoxFuture;
@@ -81,12 +81,9 @@ pub struct OpenIdProvider {
 
 impl OpenIdProvider {
     /// Sends no request yet. `redirect_url` is the address of this server that browsers return to.
-    ///
-    /// # Errors
-    /// When TLS cannot be set up.
-    pub fn new(config: OpenIdConfig, redirect_url: String) -> Result<Self, ClientError> {
+    pub fn new(config: OpenIdConfig, redirect_url: String) -> Self {
         let options = ClientOptions { connect: PATIENCE / 2, head: PATIENCE, idle: PATIENCE, total: Some(PATIENCE) };
-        Ok(Self { config, redirect_url, http: Client::new(options)?, known: Mutex::default() })
+        Self { config, redirect_url, http: Client::new(options), known: Mutex::default() }
     }
 
     fn http(&self) -> impl Fn(HttpRequest) -> BoxFuture<'static, Result<HttpResponse, SendError>> + use<> {

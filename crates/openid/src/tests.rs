@@ -158,7 +158,7 @@ async fn fixture() -> Fixture {
         scopes: vec!["profile".to_owned()],
         groups_claim: "groups".to_owned(),
     };
-    let provider = OpenIdProvider::new(config, RETURN.to_owned()).expect("a provider");
+    let provider = OpenIdProvider::new(config, RETURN.to_owned());
     Fixture { script, provider, folder }
 }
 

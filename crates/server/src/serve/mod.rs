@@ -83,7 +83,7 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
     let drain = CancellationToken::new();
 
     let hooks = app.config.hooks.iter().map(hooks::hook).collect::<Result<_, _>>()?;
-    let hooks = hooks::hooks(&app, hooks)?;
+    let hooks = hooks::hooks(&app, hooks);
     hooks.register().await?;
 
     let holder = format!("{}-{}", std::process::id(), app.ids.unguessable().as_simple());

@@ -79,7 +79,7 @@ impl App {
         };
         let embedder = embedders::open(&config.search, config.question_waits)?;
         let models = Models::new(&config)?;
-        let forges = Forges::new(&config, Arc::clone(&clock))?;
+        let forges = Forges::new(&config, Arc::clone(&clock));
         let threads: Arc<dyn Threads> = Arc::clone(&store) as _;
         let answering = models.named(&config.assistant.model)?;
         let sites = Sites::new(config.assistant.suggestions).with_quarantine(quarantine.clone());

@@ -22,8 +22,7 @@ pub(crate) fn open(config: &SearchConfig, waits: Waits) -> Result<Option<Arc<Que
 }
 
 fn endpoint(config: &EmbeddingsConfig) -> Result<Arc<dyn Embedder>, Failure> {
-    let client = Client::new(ClientOptions::default())
-        .map_err(|error| Failure::new("cannot speak HTTP to the embedder", error))?;
+    let client = Client::new(ClientOptions::default());
     let key = config.key.as_ref().map(docent_http_client::SecretSource::read).transpose();
     let options = EndpointOptions {
         base_url: config.base_url.clone(),

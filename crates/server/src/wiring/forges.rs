@@ -9,7 +9,6 @@ use docent_http_client::{Client, ClientOptions, SecretSource};
 use docent_types::{Clock, ForgeKind, Ids, Project, TokenLocation};
 
 use crate::config::Config;
-use crate::failure::Failure;
 
 /// Timeout of one call to a forge.
 const CALL: Duration = Duration::from_secs(60);
@@ -30,14 +29,14 @@ pub(crate) struct ForgeRepository {
 }
 
 impl Forges {
-    pub(crate) fn new(config: &Config, clock: Arc<dyn Clock>) -> Result<Self, Failure> {
+    pub(crate) fn new(config: &Config, clock: Arc<dyn Clock>) -> Self {
         let options = ClientOptions { head: CALL, total: Some(CALL), ..ClientOptions::default() };
-        let client = Client::new(options).map_err(|error| Failure::new("cannot speak HTTP to forges", error))?;
+        let client = Client::new(options);
         let app = config.github_app.as_ref().map(|app| {
             let key = SecretSource::File(app.private_key_file.clone());
             Arc::new(GithubApp::new(client.clone(), app.id.clone(), key, Arc::clone(&clock)))
         });
-        Ok(Self { client, clock, app })
+        Self { client, clock, app }
     }
 
     /// The forge repository of a project's pull requests; `None` for the local forge.

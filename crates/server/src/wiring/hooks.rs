@@ -25,7 +25,6 @@ pub(crate) fn hook(config: &HookConfig) -> Result<Hook, Failure> {
 }
 
 /// The service that delivers events to these hooks.
-pub(crate) fn hooks(app: &App, hooks: Vec<Hook>) -> Result<Hooks, Failure> {
+pub(crate) fn hooks(app: &App, hooks: Vec<Hook>) -> Hooks {
     Hooks::new(Arc::clone(&app.store) as _, hooks, docent_http_v2::job_json, Arc::clone(&app.clock))
-        .map_err(|error| Failure::new("could not set up webhooks", error))
 }

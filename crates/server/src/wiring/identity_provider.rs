@@ -16,9 +16,7 @@ pub(crate) const NOT_BUILT: &str = "`[openid]` names an identity provider, and t
 pub(crate) fn set_up(sign_in: OpenIdSignIn, redirect_url: String) -> Result<Arc<dyn IdentityProvider>, Failure> {
     let OpenIdSignIn { label, issuer, client_id, client_secret, scopes, groups_claim, roles: _ } = sign_in;
     let config = docent_openid::OpenIdConfig { label, issuer, client_id, client_secret, scopes, groups_claim };
-    let provider = docent_openid::OpenIdProvider::new(config, redirect_url)
-        .map_err(|error| Failure::new("could not set up the sign-in at the identity provider", error))?;
-    Ok(Arc::new(provider))
+    Ok(Arc::new(docent_openid::OpenIdProvider::new(config, redirect_url)))
 }
 
 #[cfg(not(feature = "openid"))]

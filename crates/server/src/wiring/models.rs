@@ -31,7 +31,7 @@ impl Models {
             let usual = ClientOptions::default();
             ClientOptions { head: usual.head.max(idle), idle: usual.idle.max(idle), ..usual }
         });
-        let client = Client::new(options).map_err(|error| Failure::new("cannot speak HTTP to models", error))?;
+        let client = Client::new(options);
         let mut configured = BTreeMap::new();
         for (name, model) in &config.models {
             configured.insert(name.clone(), Arc::new(ConfiguredModel::new(name, model, &client)?));
@@ -249,7 +249,7 @@ mod tests {
     }
 
     fn client() -> Client {
-        Client::new(ClientOptions::default()).expect("a client")
+        Client::new(ClientOptions::default())
     }
 
     /// Refuses one request and returns its head.

@@ -74,11 +74,7 @@ pub(super) async fn hook(app: &App, config: &HookConfig) -> Finding {
         Ok(hook) => hook,
         Err(failure) => return Finding::bad(failure.to_string(), "set the variable for the user that runs docent"),
     };
-    let probed = match hooks::hooks(app, Vec::new()) {
-        Ok(hooks) => timeout(LIMIT, hooks.probe(&hook)).await,
-        Err(failure) => return unreachable(failure.to_string()),
-    };
-    match probed {
+    match timeout(LIMIT, hooks::hooks(app, Vec::new()).probe(&hook)).await {
         Ok(Ok(_)) => {}
         Ok(Err(error)) => return unreachable(error_chain_of(&error, without_os_number)),
         Err(_) => return unreachable(format!("no answer within {} s", LIMIT.as_secs())),
@@ -309,7 +305,7 @@ mod tests {
             price: None,
         };
         let config = ModelConfig::OpenAi(endpoint, OpenAiQuirks::default());
-        let client = Client::new(ClientOptions::default()).expect("a client");
+        let client = Client::new(ClientOptions::default());
         let silent = ConfiguredModel::new("sonnet", &config, &client).expect("a model");
         let Finding::Bad { what, fix } = model("sonnet", &silent).await else { panic!("it is well") };
         assert!(what.contains("`sonnet`"), "{what}");
