@@ -1,5 +1,6 @@
 //! Several servers ("nodes") on one PostgreSQL database, as one server for whoever uses them.
 
+mod compose;
 mod encrypted;
 mod under_faults;
 mod versions;
@@ -55,8 +56,14 @@ impl Nodes {
 
     fn start_on(postgres: Postgres, pooler: Option<Pooler>, count: usize, env: &[(String, String)]) -> Self {
         let entrance = pooler.as_ref().map_or(postgres.address(), Pooler::address);
-        let install = || Installation::with_variables(postgres.env_at(entrance).into_iter().chain(env.iter().cloned()));
-        let installations: Vec<Installation> = (0..count).map(|_| install()).collect();
+        let env: Vec<_> = postgres.env_at(entrance).into_iter().chain(env.iter().cloned()).collect();
+        Self { _pooler: pooler, ..Self::start_with(postgres, count, &env) }
+    }
+
+    /// So many nodes with these variables, which say where the database is.
+    fn start_with(postgres: Postgres, count: usize, env: &[(String, String)]) -> Self {
+        let installations: Vec<Installation> =
+            (0..count).map(|_| Installation::with_variables(env.iter().cloned())).collect();
         let (first, home) = (&installations[0], Installation::new());
         let repository = home.repository(PROJECT, PAGES);
         first.add_project(PROJECT, &repository);
@@ -64,7 +71,7 @@ impl Nodes {
         let assistant_key = first.mint(PROJECT, KeyKind::Assistant, &[]);
         let serve = |installation: Installation| Node { server: installation.serve(), installation };
         let nodes = installations.into_iter().map(serve).collect();
-        Self { nodes, repository, _home: home, admin_key, assistant_key, _pooler: pooler, postgres }
+        Self { nodes, repository, _home: home, admin_key, assistant_key, _pooler: None, postgres }
     }
 
     /// So many nodes on this model.
