@@ -96,7 +96,7 @@ pub(crate) async fn analytics(request: &AuthorizedRequest<'_>, project: &Project
                 li { b class=[class_of(name).filter(|_| count > 0)] { (grouped(count)) } a href=(format_args!("{list}{which}")) { (name) } (change(count, before, period.days)) }
             }
             @if let Some(percent) = share(summary.counts.answered, summary.counts.questions) {
-                li { b { (percent) " %" } span { "of the questions got an answer" } @if let Some(before) = share(counts_before.answered, counts_before.questions) { (change_of_share(percent, before, period.days)) } }
+                li { b { (percent) " %" } span { "of the questions got an answer" } (meter(percent, 100, "")) @if let Some(before) = share(counts_before.answered, counts_before.questions) { (change_of_share(percent, before, period.days)) } }
             }
         }
         @if let Some((spent, limit)) = spent { (spent_today(spent, limit, &request.parts().prices.currency)) }
@@ -263,7 +263,7 @@ pub(super) fn sparkline(by_day: &[DayCount], from: Timestamp, days: u32) -> Mark
 }
 
 /// A small bar beside a number, as long as its share of the greatest.
-fn meter(part: u64, whole: u64, class: &str) -> Markup {
+pub(super) fn meter(part: u64, whole: u64, class: &str) -> Markup {
     let width = format!("{:.1}", 100.0 * part as f64 / whole.max(1) as f64);
     html! {
         svg.meter aria-hidden="true" viewBox="0 0 100 4" preserveAspectRatio="none" {

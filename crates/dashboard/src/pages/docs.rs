@@ -23,7 +23,7 @@ pub(crate) fn docs(request: &AuthorizedRequest<'_>, project: &Project) -> Respon
         return request.show(View::new("Pages", Section::Home, Some(project)).below(overview, "Overview"), &body);
     };
     let Some(address) = request.http.query("page").filter(|page| !page.is_empty()) else {
-        let body = listed(project, docs.pages().take(MAX_LISTED), docs.page_count());
+        let body = listed(project, docs.pages().collect(), docs.page_count());
         return request.show(View::new("Pages", Section::Home, Some(project)).below(overview, "Overview"), &body);
     };
     let all = format!("/dashboard/{}/docs", project.domain);
@@ -55,8 +55,23 @@ fn below_title<'t>(text: &'t str, title: &str) -> &'t str {
     heading.filter(|(heading, _)| heading.trim() == title.trim()).map_or(text, |(_, rest)| rest)
 }
 
-fn listed(project: &Project, pages: impl Iterator<Item = PageEntry>, count: usize) -> Markup {
-    let pages: Vec<PageEntry> = pages.collect();
+/// The pages in the order of the navigation, below the names of its outermost groups; those that it does not name are last.
+fn listed(project: &Project, mut pages: Vec<PageEntry>, count: usize) -> Markup {
+    pages.sort_by_key(|page| (page.order.is_none(), page.order));
+    pages.truncate(MAX_LISTED);
+    let group_of = |page: &PageEntry| page.breadcrumb.first().cloned();
+    let is_grouped = pages.iter().any(|page| group_of(page).is_some());
+    html! {
+        p.soft { (counted(count as u64, "page")) " in the index" @if count > MAX_LISTED { ", of which the first " (MAX_LISTED) " are here; search for others" } "." }
+        @for group in pages.chunk_by(|one, next| group_of(one) == group_of(next)) {
+            @let name = group.first().and_then(group_of).unwrap_or_else(|| "Other pages".to_owned());
+            @if is_grouped { h2 { (Untrusted(&shortened(&name, 120))) } }
+            (page_table(project, if is_grouped { &name } else { "Pages" }, group))
+        }
+    }
+}
+
+fn page_table(project: &Project, label: &str, pages: &[PageEntry]) -> Markup {
     let are_described = pages.iter().any(|page| page.description.is_some());
     let rows = pages.iter().map(|page| {
         let mut row = vec![
@@ -68,10 +83,7 @@ fn listed(project: &Project, pages: impl Iterator<Item = PageEntry>, count: usiz
     });
     let mut columns = vec![Column::Title("Page"), Column::Text("Address")];
     columns.extend(are_described.then_some(Column::Text("Description")));
-    html! {
-        p.soft { (counted(count as u64, "page")) " in the index" @if count > MAX_LISTED { ", of which the first " (MAX_LISTED) " are here; search for others" } "." }
-        (table("Pages", &columns, rows))
-    }
+    table(label, &columns, rows)
 }
 
 /// What stands where the docs are needed and were not read yet.

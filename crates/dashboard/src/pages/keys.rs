@@ -81,7 +81,7 @@ fn rows(request: &AuthorizedRequest<'_>, project: &Project, keys: &[KeyRecord], 
     let rows = keys.iter().map(|key| {
         vec![
             html! { @if let Some(name) = &key.name { strong { (Untrusted(name)) } br; } code.count { (key.id) } },
-            html! { (key.grant.kind.as_str()) ", " @match key.grant.scope { Scope::Read => "only reads", Scope::Write => "reads and writes" } },
+            html! { (key.grant.kind.as_str()) span.sub { @match key.grant.scope { Scope::Read => "only reads", Scope::Write => "reads and writes" } } },
             limits(&key.grant),
             html! { (relative_time(key.created_at, now)) span.sub { @match &key.made_by { Some(name) => { "by " (Untrusted(name)) }, None => "on the command line" } } },
             html! { @match key.used_at { Some(at) => (relative_time(at, now)), None => span.soft { "never" } } },
@@ -89,8 +89,8 @@ fn rows(request: &AuthorizedRequest<'_>, project: &Project, keys: &[KeyRecord], 
                 @if let Some(at) = key.revoked_at { (badge(Tone::Closed, "revoked")) " " (relative_time(at, now)) }
                 @else if let Some(at) = key.grant.expires_at.filter(|at| *at <= now) { (badge(Tone::Closed, "expired")) " " (relative_time(at, now)) }
                 @else {
-                    (badge(Tone::Done, "works")) " "
-                    span.soft { @if let Some(at) = key.grant.expires_at { "expires " (relative_time(at, now)) } @else { "never expires" } }
+                    (badge(Tone::Done, "works"))
+                    span.sub { @if let Some(at) = key.grant.expires_at { "expires " (relative_time(at, now)) } @else { "never expires" } }
                     (danger(request.signed_in, &format!("/dashboard/{}/keys/{}/revoke", project.domain, key.id), "Revoke",
                         &stops(key)))
                 }

@@ -205,6 +205,13 @@ fn sentence_of(action: &str) -> Markup {
     html! { @match words { Some(words) => span title=(action) { (words) }, None => code { (action) } } }
 }
 
+/// The project that an entry is about: a link, unless it was removed since.
+fn project_of(request: &AuthorizedRequest<'_>, entry: &AuditEntry) -> Markup {
+    let Some(id) = &entry.project else { return Markup::default() };
+    let project = request.frame.projects.iter().find(|project| project.id == *id);
+    html! { @match project { Some(project) => a href=(format_args!("/dashboard/{}", project.domain)) { (project.domain) }, None => (id) } }
+}
+
 /// The page of the job that an entry is about, and its id.
 fn job_of<'e>(request: &AuthorizedRequest<'_>, entry: &'e AuditEntry) -> Option<(String, &'e str)> {
     let id = Some(entry.subject.as_str()).filter(|_| entry.action.starts_with("job."))?;
@@ -221,7 +228,7 @@ pub(crate) async fn audit(request: &AuthorizedRequest<'_>) -> Result<Response, H
         vec![
             html! { (sentence_of(&entry.action)) @if let Some(detail) = &entry.detail { span.sub { (Untrusted(detail)) } } },
             html! { @match &entry.operator { Some(name) => (Untrusted(name.as_str())), None => "command line" } },
-            html! { @if let Some(project) = &entry.project { (project) } },
+            project_of(request, entry),
             html! { @match job_of(request, entry) {
                 Some((address, id)) => a href=(address) { code title=(id) { "…" (id.get(id.len().saturating_sub(12)..).unwrap_or(id)) } },
                 None => { @if !entry.subject.is_empty() { (Untrusted(&entry.subject)) } },

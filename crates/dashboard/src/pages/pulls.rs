@@ -437,8 +437,11 @@ fn actions(request: &AuthorizedRequest<'_>, record: &PullRecord, here: &str) -> 
         @match record.state {
             PullState::Open => {
                 div.actions {
-                    (button(request.signed_in, &format!("{here}/merge"), "Merge", ""))
-                    (button(request.signed_in, &format!("{here}/squash"), "Squash and merge", "secondary"))
+                    // Not shown below a sentence that says that it cannot be merged.
+                    span.merges {
+                        (button(request.signed_in, &format!("{here}/merge"), "Merge", ""))
+                        (button(request.signed_in, &format!("{here}/squash"), "Squash and merge", "secondary"))
+                    }
                     (button(request.signed_in, &format!("{here}/update"), "Update branch", "secondary"))
                 }
                 (danger(request.signed_in, &format!("{here}/close"), "Close without merging", &html! { "The branch stays in the repository." }))

@@ -1,12 +1,15 @@
 //! The style of the dashboard: its colours, type, controls and their states, for those who change it.
 
+use docent_types::Timestamp;
 use docent_web::Response;
 use maud::{Markup, html};
 
 use crate::dashboard::AuthorizedRequest;
 use crate::icon::{Icon, Tone, badge};
 use crate::layout::{Section, mark};
+use crate::pages::analytics::meter;
 use crate::parts::{Column, FormProblem, empty, field, notice, table};
+use crate::timeline::{Lane, Spans, timeline};
 
 const SIZES: [(&str, &str); 5] = [
     ("text-xxl", "figures"),
@@ -37,9 +40,28 @@ pub(crate) fn style(request: &AuthorizedRequest<'_>) -> Response {
         h2 { "Nothing here" }
         (empty(Icon::Jobs, "What would be here", "A sentence that says what begins it.", Some(("#main", "The one button"))))
         h2 { "Figures" }
-        ul.tiles { li { b { "1,204" } a href="#main" { "a number that leads to its rows" } } li { b { "98 %" } span { "a number alone" } } }
+        ul.tiles { li { b { "1,204" } a href="#main" { "a number that leads to its rows" } } li { b { "98 %" } span { "a number alone" } (meter(98, 100, "")) } }
+        (times())
     };
     request.page("Style", Section::Style, None, &body)
+}
+
+/// Where time went, as the page of a job shows it.
+fn times() -> Markup {
+    let second = |n: i64| Timestamp::from_millis(n * 1_000);
+    let spans = |of: &[(i64, i64)]| {
+        let mut spans = Spans::default();
+        of.iter().for_each(|(from, to)| spans.add(second(*from), second(*to)));
+        spans
+    };
+    let lanes = [
+        ("Waited", "waiting", spans(&[(0, 2)])),
+        ("Model", "model", spans(&[(2, 7), (8, 13)])),
+        ("Tools", "tools", spans(&[(7, 8)])),
+        ("Git", "git", spans(&[(13, 15)])),
+    ];
+    let lanes = lanes.each_ref().map(|(name, class, spans)| Lane { name, class, spans, note: String::new() });
+    timeline("Where 15 s went", second(0), second(15), &lanes)
 }
 
 fn buttons() -> Markup {
