@@ -84,15 +84,13 @@ impl FrontMatter {
     /// The value of the first field with that name. A dot descends into a mapping.
     pub fn value(&self, name: &str) -> Option<&FieldValue> {
         fn find<'f>(fields: &'f [Field], name: &str) -> Option<&'f FieldValue> {
-            fields.iter().find(|field| field.name == name).map(|field| &field.value)
-        }
-        find(&self.fields, name).or_else(|| match name.split_once('.') {
-            Some((outer, inner)) => match find(&self.fields, outer)? {
-                FieldValue::Nested(fields) => find(fields, inner),
+            let of = |name: &str| fields.iter().find(|field| field.name == name).map(|field| &field.value);
+            of(name).or_else(|| match name.split_once('.').and_then(|(outer, inner)| Some((of(outer)?, inner)))? {
+                (FieldValue::Nested(fields), inner) => find(fields, inner),
                 _ => None,
-            },
-            None => None,
-        })
+            })
+        }
+        find(&self.fields, name)
     }
 
     pub fn title(&self) -> Option<&str> {
@@ -153,14 +151,20 @@ impl FrontMatter {
 
     /// The field that excludes the page from listings or search.
     pub fn excluding_field(&self) -> Option<&'static str> {
-        const EXCLUDING_IF_TRUE: [&str; 7] =
-            ["draft", "hidden", "noindex", "unlisted", "search.exclude", "seo.noindex", "search_exclude"];
+        const EXCLUDING_IF_TRUE: [&str; 8] =
+            ["draft", "headless", "hidden", "noindex", "unlisted", "search.exclude", "seo.noindex", "search_exclude"];
         const EXCLUDING_IF_FALSE: [&str; 3] = ["search", "pagefind", "published"];
         let if_true = EXCLUDING_IF_TRUE.into_iter().find(|name| self.flag(name));
         let robots = || self.get("robots").filter(|robots| robots.to_lowercase().contains("noindex"));
         if_true
             .or_else(|| EXCLUDING_IF_FALSE.into_iter().find(|name| self.is_false(name)))
+            .or_else(|| ["build.render", "_build.render"].into_iter().find(|name| self.is_unrendered(name)))
             .or_else(|| robots().map(|_| "robots"))
+    }
+
+    /// Whether a field with this name keeps Hugo from making a page.
+    pub fn is_unrendered(&self, name: &str) -> bool {
+        matches!(self.get(name), Some("never" | "link"))
     }
 }
 
@@ -315,6 +319,9 @@ mod tests {
             "search:\n  exclude: true",
             "pagefind: false",
             "robots: noindex, nofollow",
+            "headless: true",
+            "build:\n  render: never",
+            "_build: {render: link}",
         ] {
             assert!(of(&format!("---\n{fields}\n---\n")).0.is_excluded_from_listings(), "{fields}");
         }

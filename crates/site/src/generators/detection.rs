@@ -39,9 +39,7 @@ impl Layout {
     /// The paths of a tree whose content [`Layout::read`] uses. While their blobs are unchanged and pages are in the
     /// same folders, the layout is unchanged, too.
     pub fn files<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
-        let mut has_section = false;
-        let mut is_first_section = |path: &str| hugo::is_section(path) && !std::mem::replace(&mut has_section, true);
-        paths.filter(|path| is_configuration(path) || is_first_section(path)).collect()
+        paths.filter(|path| is_configuration(path) || hugo::is_section(path)).collect()
     }
 
     /// Reads the configuration of a tree. Never fails: a tree without a readable configuration is a plain folder of

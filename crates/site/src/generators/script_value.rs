@@ -1,7 +1,8 @@
 //! Reads the literals of a JavaScript or TypeScript file as values.
 //!
-//! No code is executed. An expression that is not a literal, a name or a call (a condition, a sum) becomes
-//! [`ScriptValue::Computed`], and parsing continues after it.
+//! No code is executed. An expression that is not a literal, a name or a call (a sum, a choice) becomes
+//! [`ScriptValue::Computed`], and parsing continues after it. A value that is there on a condition, or else nothing, is read
+//! as if it were there.
 
 use docent_markdown::Depth;
 use docent_markdown::script::TokenKind;
@@ -60,6 +61,15 @@ impl ScriptValue {
 
     pub(crate) fn is(&self, word: &str) -> bool {
         matches!(self, Self::Word(known) if known == word)
+    }
+
+    /// Whether it stands for no value where a list, an object or a call may stand.
+    fn is_nothing(&self) -> bool {
+        match self {
+            Self::List(items) => items.is_empty(),
+            Self::Object(members) => members.is_empty(),
+            other => ["null", "undefined", "false"].iter().any(|word| other.is(word)),
+        }
     }
 
     /// The string value of a member.
@@ -121,13 +131,47 @@ impl ValueReader<'_> {
 
     /// A value inside of a list, an object or a call, up to the token that ends it.
     fn value(&mut self, depth: Depth) -> Option<ScriptValue> {
+        let start = self.at;
         let value = self.primary(depth)?;
-        if self.at_end_of_value() {
+        if self.at_end_of_value() && value != ScriptValue::Computed {
             return Some(value);
         }
         let is_typed = self.is("as") || self.is("satisfies");
         self.skip_expression(is_typed);
-        Some(if is_typed { value } else { ScriptValue::Computed })
+        if is_typed {
+            return Some(value);
+        }
+        Some(self.conditional(start, depth).unwrap_or(ScriptValue::Computed))
+    }
+
+    /// The value of an expression from `start` to here that is `condition && value`, or a choice between a value and nothing,
+    /// such as `condition ? value : []`.
+    fn conditional(&self, start: usize, depth: Depth) -> Option<ScriptValue> {
+        let tokens = std::iter::successors(Some(start), |at| Some(self.script.after(*at)));
+        let tokens: Vec<usize> = tokens.take_while(|at| *at < self.at).collect();
+        let is_double = |at: usize, mark: &str| self.script.is(at, mark) && self.script.is(at + 1, mark);
+        let arm = |at: usize| {
+            let mut reader = ValueReader { script: self.script, at };
+            Some((reader.primary(depth.inside()?)?, reader.at))
+        };
+        let value = match tokens.iter().find(|at| self.script.is(**at, "?")) {
+            Some(question) => {
+                let (one, colon) = arm(question + 1)?;
+                let (other, end) = arm(colon + 1)?;
+                (self.script.is(colon, ":") && end == self.at).then_some(())?;
+                match (one.is_nothing(), other.is_nothing()) {
+                    (false, true) => one,
+                    (true, false) => other,
+                    _ => return None,
+                }
+            }
+            None => {
+                let and = tokens.iter().rfind(|at| is_double(**at, "&"))?;
+                let (value, end) = arm(and + 2)?;
+                (end == self.at && !tokens.iter().any(|at| is_double(*at, "|"))).then_some(value)?
+            }
+        };
+        matches!(value, ScriptValue::List(_) | ScriptValue::Object(_) | ScriptValue::Call(..)).then_some(value)
     }
 
     fn at_end_of_value(&self) -> bool {
@@ -184,8 +228,13 @@ impl ValueReader<'_> {
     fn list(&mut self, depth: Depth) -> Option<Vec<ScriptValue>> {
         self.items(|reader, is_spread| {
             let value = reader.value(depth.inside()?)?;
-            Some(if is_spread { ScriptValue::Spread(Box::new(value)) } else { value })
+            Some(match value {
+                ScriptValue::List(items) if is_spread => items,
+                value if is_spread => vec![ScriptValue::Spread(Box::new(value))],
+                value => vec![value],
+            })
         })
+        .map(|items| items.concat())
     }
 
     fn object(&mut self, depth: Depth) -> Option<ScriptValue> {
@@ -359,6 +408,26 @@ mod tests {
     }
 
     #[test]
+    fn a_value_that_is_there_on_a_condition_is_read() {
+        let a = || ScriptValue::Call("a".to_owned(), Vec::new());
+        for source in [
+            "[isCi ? a() : null]",
+            "[!isCi ? undefined : a()]",
+            "[process.env.CI && a()]",
+            "[x === 'y' && !z && a()]",
+            "[...(isCi ? [a()] : [])]",
+            "[...(isCi && [a()])]",
+            "(isCi ? [a()] : [])",
+            "(mode?.ci ? [] : [a()])",
+        ] {
+            assert_eq!(read(source), ScriptValue::List(vec![a()]), "{source}");
+        }
+        for source in ["[x ? a() : b()]", "[x || a()]", "[x && y || a()]", "[x ?? a()]", "[x ? y ? a() : 1 : 2]", "[x && 'y']"] {
+            assert_eq!(read(source), ScriptValue::List(vec![ScriptValue::Computed]), "{source}");
+        }
+    }
+
+    #[test]
     fn too_deep_values_count_as_computed() {
         for (open, close) in [
             ("()=>{return ", "}"),
@@ -376,6 +445,8 @@ mod tests {
             ("[{items:", "}]"),
             ("[...", "]"),
             ("(a):b=>{return ", "}"),
+            ("a&&[", "]"),
+            ("[a?[", "]:0]"),
         ] {
             for depth in [100, 50_000] {
                 let source = format!("{}1{}", open.repeat(depth), close.repeat(depth));
@@ -403,7 +474,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_script_is_read(source in "[a-c'\"`\\[\\]{}(),:;.=>$/* \n]{0,80}") {
+        fn any_script_is_read(source in "[a-c'\"`\\[\\]{}(),:;.=>?&$/* \n]{0,80}") {
             let script = Script::of(source);
             let (_, end) = value_at(&script, 0);
             prop_assert!(end <= script.tokens.len());

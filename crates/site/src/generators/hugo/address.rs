@@ -82,8 +82,11 @@ pub(super) fn is_resource(root: &Root, relative_path: &str) -> bool {
     let name = file_name(relative_path);
     let mut enclosing_folder = Some(own_folder).filter(|own_folder| !own_folder.is_empty());
     while let Some(enclosing) = enclosing_folder {
-        let is_bundle = settings.bundles.contains(&below(&root.folder, enclosing));
-        if is_bundle && !(enclosing == own_folder && name.starts_with("index.")) {
+        let enclosing_path = below(&root.folder, enclosing);
+        let is_bundle = settings.bundles.contains(&enclosing_path);
+        if is_bundle && !(enclosing == own_folder && name.starts_with("index."))
+            || settings.unrendered.contains(&enclosing_path)
+        {
             return true;
         }
         enclosing_folder = Some(folder(enclosing)).filter(|above| !above.is_empty());

@@ -14,6 +14,7 @@ use docent_markdown::{ActiveTokens, AnchorStyle, FrontMatter, Page, Templates, r
 use super::yaml::Yaml;
 use super::{Facts, Root, RootOptions, Rules, current_version};
 use crate::layout::{Generator, Layout};
+use crate::model::front_matter;
 use crate::paths::{path_in, path_of_url};
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_config_folder, joined_in};
@@ -55,6 +56,8 @@ pub(crate) struct HugoSettings {
     static_folders: Vec<String>,
     /// Leaf bundles: folders that are one page with its resources.
     bundles: BTreeSet<String>,
+    /// Sections whose `_index.md` says that no page of theirs is made.
+    unrendered: BTreeSet<String>,
     /// First path segments of generated pages, such as those of taxonomies.
     generated_segments: BTreeSet<String>,
 }
@@ -156,6 +159,7 @@ impl Rules for Hugo {
             has_external_content: has_external_content || is_multihost,
             static_folders: static_folders.collect(),
             bundles,
+            unrendered: unrendered(tree, all().filter(is_content)),
             generated_segments,
         };
         let language_suffixes = if languages.len() > 1 { settings.languages.clone() } else { Vec::new() };
@@ -203,8 +207,8 @@ impl Rules for Hugo {
         front: &FrontMatter,
         _has: &dyn Fn(&str) -> bool,
     ) -> bool {
-        let is_rendered = |name: &str| !matches!(front.get(name), Some("never" | "link"));
-        !front.flag("draft") && !front.flag("headless") && is_rendered("build.render") && is_rendered("_build.render")
+        let is_unrendered = ["build.render", "_build.render"].iter().any(|name| front.is_unrendered(name));
+        !front.flag("draft") && !front.flag("headless") && !is_unrendered
     }
 
     fn aliases(&self, root: &Root, file: &str, front: &FrontMatter, address: &str) -> Vec<String> {
@@ -228,6 +232,20 @@ fn bundles<'p>(paths: impl Iterator<Item = &'p str>) -> BTreeSet<String> {
     indexes.map(|(folder, _)| folder.to_owned()).collect()
 }
 
+/// The sections among the folders of these paths whose front matter keeps all their pages from being made.
+fn unrendered<'p>(tree: &dyn Tree, paths: impl Iterator<Item = &'p str>) -> BTreeSet<String> {
+    let is_unrendered = |front: &FrontMatter| {
+        let cascades = ["cascade.build.render", "cascade._build.render"];
+        let is_for_some = ["cascade.target", "cascade._target"].iter().any(|name| front.value(name).is_some());
+        !is_for_some && cascades.iter().any(|name| front.is_unrendered(name))
+    };
+    paths
+        .filter(|path| is_section(path))
+        .filter(|path| tree.read(path).is_some_and(|bytes| is_unrendered(&front_matter(&bytes))))
+        .filter_map(|path| Some(path.rsplit_once('/')?.0.to_owned()))
+        .collect()
+}
+
 /// The layout of content whose site is configured in another repository, such as the docs of a product that are one
 /// section of a larger site. Recognised by the first `_index.md` with front matter, which only Hugo reads as the page
 /// of a folder. The settings for links are unknown.
@@ -240,6 +258,7 @@ pub(crate) fn without_configuration(tree: &dyn Tree, configurations: &[&str]) ->
         has_aliases: true,
         has_external_content: true,
         bundles: bundles(paths.iter().map(String::as_str)),
+        unrendered: unrendered(tree, paths.iter().map(String::as_str)),
         ..HugoSettings::default()
     };
     let options = RootOptions { hugo: Some(Arc::new(settings)), ..RootOptions::default() };

@@ -58,6 +58,39 @@ fn pages_are_served_where_hugo_serves_them() {
 }
 
 #[test]
+fn what_hugo_makes_no_page_of_is_none() {
+    let never = "---\ncascade:\n  build:\n    list: never\n    render: never\n---\n";
+    let for_some = "---\ncascade:\n  target: {kind: section}\n  build: {render: never}\n---\n";
+    let tree = tree(
+        ONE,
+        &[
+            ("content/_common/_index.md", never),
+            ("content/_common/part.md", "Part."),
+            ("content/_common/deep/part.md", "Part."),
+            ("content/some/_index.md", for_some),
+            ("content/some/part.md", "Part."),
+            ("content/guide/five.md", "---\nbuild: {render: never}\n---\n"),
+            ("content/guide/six.md", "---\n_build:\n  render: link\n---\n"),
+            ("content/guide/seven.md", "---\nbuild: {render: always}\n---\n"),
+        ],
+    );
+    let site = Site::read(&tree);
+    for (file, is_page) in [
+        ("content/_common/_index.md", false),
+        ("content/_common/part.md", false),
+        ("content/_common/deep/part.md", false),
+        ("content/some/part.md", true),
+        ("content/guide/five.md", false),
+        ("content/guide/six.md", false),
+        ("content/guide/seven.md", true),
+    ] {
+        assert_eq!(site.address(file).is_some(), is_page, "{file}");
+        let listed = site.layout().listed_pages(&tree, file);
+        assert_eq!(matches!(listed, Some(Ok(1))), is_page, "{file}: {listed:?}");
+    }
+}
+
+#[test]
 fn content_alone_is_read_as_hugo_reads_it() {
     let tree = |section: &str| -> BTreeMap<String, Vec<u8>> {
         let files = [
