@@ -1,5 +1,6 @@
 //! Detects the language of a question whose stop words do not reveal it: the language whose pages contain the
-//! question's words more often than the originals of these pages in the default language do.
+//! question's words more often than the originals of these pages in the default language do. Where the stop words do, a word
+//! that no page in that language contains tells more: `What is instalación?`
 //!
 //! `instalación` occurs on Spanish pages only, so it is Spanish; `CSS` occurs on as many Spanish pages as originals,
 //! and decides nothing. A page is compared with its own original: often only the first chapters are translated, and
@@ -62,21 +63,25 @@ impl PagesByLanguage {
 }
 
 /// The likeliest language of a question; `None` for the default language, which applies unless another is clearly
-/// likelier. `found`: the postings of each word of the question; `pages`: the counts over all pages.
+/// likelier. `found`: the postings of each word of the question; `pages`: the counts over all pages; `is_told`: whether the
+/// question's commonest words are in the default language.
 pub(crate) fn asked_language(
     lookup: &Lookup<'_>,
     question: &Question,
     found: &[Found],
     variants: &Variants,
     pages: &PagesByLanguage,
+    is_told: bool,
 ) -> tantivy::Result<Option<usize>> {
     let count = variants.languages().len();
+    let is_default = |page| variants.page(page).language.is_none_or(|own| Some(own) == variants.default_language());
+    let mut has_own_word = vec![!is_told; count];
     let all_pages = lookup.stats.pages.len();
     let stemming: Vec<Language> =
         variants.languages().iter().map(|tag| Language::of_tag(tag).unwrap_or_default()).collect();
     let mut likelier = vec![0.0_f32; count];
     for (word, found) in question.words.iter().zip(found).filter(|(word, _)| !word.is_optional) {
-        let (mut holding, mut holding_at_all) = (PagesByLanguage::new(count), 0_usize);
+        let (mut holding, mut holding_at_all, mut holding_in_default) = (PagesByLanguage::new(count), 0_usize, false);
         for (at, form) in word.forms.iter().enumerate() {
             // A stem of the word in one language may be the stem of another word in the next, so only pages count in
             // whose language it is the word's stem. Pages too short to detect their language are stemmed as English.
@@ -85,6 +90,7 @@ pub(crate) fn asked_language(
             let own: Vec<bool> = stemming.iter().map(|language| is_any || is_stem(*language)).collect();
             lookup.each_page_with(found, at, |page| {
                 holding_at_all += 1;
+                holding_in_default |= is_default(page);
                 holding.add(variants, page, |language| own.get(language).copied().unwrap_or(is_any));
             })?;
         }
@@ -93,8 +99,9 @@ pub(crate) fn asked_language(
             let share = |holding: f32, pages: f32| (holding + more) / (pages + USUAL);
             let own = share(holding.own[language], pages.own[language]);
             *likelier += (own / share(holding.originals[language], pages.originals[language])).ln();
+            has_own_word[language] |= !holding_in_default && holding.own[language] > 0.0;
         }
     }
     let best = (0..count).max_by(|a, b| likelier[*a].total_cmp(&likelier[*b]).then(b.cmp(a)));
-    Ok(best.filter(|best| likelier[*best] > AHEAD))
+    Ok(best.filter(|best| likelier[*best] > AHEAD && has_own_word[*best]))
 }

@@ -65,6 +65,8 @@ pub(crate) struct Question {
     stems: Vec<String>,
     begins: StemPrefixes,
     language: Language,
+    /// The question as it would be written as a title, in lower case.
+    whole: String,
 }
 
 /// A word of a question, and what is looked up for it.
@@ -147,7 +149,15 @@ impl Question {
         stems.dedup();
         building.words.truncate(score_accumulator::MOST_WORDS);
         let begins = StemPrefixes::of(stems.iter().map(String::as_str));
-        Ok(Self { words: building.words, phrases, stems, begins, language })
+        let whole = terms::lower(text.trim().trim_end_matches(['?', '.', '!']));
+        Ok(Self { words: building.words, phrases, stems, begins, language, whole })
+    }
+
+    /// Whether a title is the question to the letter, but for case.
+    pub(crate) fn is_exact_title(&self, title: &str) -> bool {
+        // Most titles are ruled out by their length; other cases of a letter are at most a few bytes longer.
+        let title = title.trim().trim_end_matches(['?', '.', '!']);
+        title.len().abs_diff(self.whole.len()) <= 4 && terms::lower(title) == self.whole
     }
 
     /// Whether a title is the question: the same words, stop words included, in any order.

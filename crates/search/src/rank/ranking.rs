@@ -129,9 +129,13 @@ impl<'s> Search<'s> {
     pub(crate) fn ranked(&mut self, similarity: Option<&Similarities>) -> tantivy::Result<Vec<Candidate>> {
         let LookupScores { sections, pages, found } = self.lookup.scores_of(&self.question)?;
         let once = self.lookup.settings.variants_once > 0.0;
-        if self.wanted.is_untold {
-            let variants = self.snapshot.variants();
-            let language = asked_language(&self.lookup, &self.question, &found, variants, self.snapshot.languages())?;
+        if self.wanted.is_untold || self.wanted.is_told_by_words {
+            let (variants, pages) = (self.snapshot.variants(), self.snapshot.languages());
+            let is_told = self.wanted.is_told_by_words;
+            let language = match self.titled_language() {
+                Some(language) => Some(language),
+                None => asked_language(&self.lookup, &self.question, &found, variants, pages, is_told)?,
+            };
             self.wanted = std::mem::take(&mut self.wanted).in_language(variants, language);
         }
         let this = &*self;
@@ -174,8 +178,10 @@ impl<'s> Search<'s> {
         ranked.sort_by(order);
         let top = ranked.len().min(MOST_TITLES);
         for candidate in &mut ranked[..top] {
-            let page = self.snapshot.page_numbered(candidate.number);
-            if page.is_some_and(|page| self.question.is_title(&page.title)) {
+            let title = self.snapshot.page_numbered(candidate.number).map_or("", |page| &page.title);
+            if self.question.is_exact_title(title) {
+                candidate.score *= 1.0 + 2.0 * self.lookup.settings.titled;
+            } else if self.question.is_title(title) {
                 candidate.score *= 1.0 + self.lookup.settings.titled;
             }
         }
@@ -195,6 +201,16 @@ impl<'s> Search<'s> {
         ranked[..last].sort_by_key(|candidate| is_other(candidate.number));
         falling_scores(&mut ranked);
         Ok(ranked)
+    }
+
+    /// The language of the pages whose title is the question, unless it is a title in the default language, too.
+    fn titled_language(&self) -> Option<usize> {
+        let variants = self.snapshot.variants();
+        let pages = (0..).zip(self.snapshot.manifest().listed());
+        let titled = pages.filter(|(_, page)| self.question.is_exact_title(&page.title));
+        let mut languages = titled.map(|(number, _)| variants.page(number).language.or(variants.default_language()));
+        let first = languages.next()??;
+        (Some(first) != variants.default_language() && languages.all(|other| other == Some(first))).then_some(first)
     }
 
     /// The sections that score best, best first.

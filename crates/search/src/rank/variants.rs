@@ -12,7 +12,7 @@ use docent_site::{PageLabels, Stage, Variant, Variants, is_same_language};
 
 use crate::index::manifest::Manifest;
 use crate::query::Query;
-use crate::text::languages::{QuestionLanguage, question_language};
+use crate::text::languages::{QuestionLanguage, codes_of_script, question_language};
 
 /// Only this many bytes of a question are examined.
 const LONGEST_QUESTION: usize = 2_000;
@@ -48,6 +48,9 @@ pub(crate) struct WantedVariant {
     /// Whether neither the question nor the page the asker is on settles the language. It is then detected from the
     /// pages that contain the question's words ([`crate::rank::asked_language`]).
     pub(crate) is_untold: bool,
+    /// Whether it is only by its commonest words (`What is …`) that the question is in the default language, or in none of
+    /// the site's.
+    pub(crate) is_told_by_words: bool,
 }
 
 impl WantedVariant {
@@ -70,12 +73,17 @@ impl WantedVariant {
             QuestionLanguage::Nothing => near.is_none() && !variants.languages().is_empty(),
             told => matches!(told, QuestionLanguage::Likely(_)),
         };
+        let is_default = match told {
+            QuestionLanguage::One(language) => Some(language) == variants.default_language(),
+            told => told == QuestionLanguage::Another,
+        };
+        let is_told_by_words = is_default && query.filter.language.is_none() && codes_of_script(text).is_empty();
         let language = match told {
             QuestionLanguage::One(language) | QuestionLanguage::Likely(language) => Some(language),
             QuestionLanguage::Another => None,
             QuestionLanguage::Nothing => here.language,
         };
-        Self { versions, is_untold, ..Self::default() }.with_language(variants, language)
+        Self { versions, is_untold, is_told_by_words, ..Self::default() }.with_language(variants, language)
     }
 
     /// Replaces the language.
@@ -86,7 +94,7 @@ impl WantedVariant {
     /// Replaces the language by the one detected from the pages found, if there is one.
     pub(crate) fn in_language(self, variants: &Variants, language: Option<usize>) -> Self {
         let language = language.or(self.language);
-        Self { is_untold: false, ..self }.with_language(variants, language)
+        Self { is_untold: false, is_told_by_words: false, ..self }.with_language(variants, language)
     }
 
     /// Whether the current version in the default language is wanted.

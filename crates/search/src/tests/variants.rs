@@ -185,6 +185,31 @@ fn a_word_in_a_script_of_several_languages_is_of_the_one_whose_pages_have_it() {
 }
 
 #[test]
+fn the_title_of_a_page_finds_it_in_its_language() {
+    let mut docs = Docs::default();
+    for (path, title, text) in [
+        ("expandables", "Expandables", "Extensible sections. Sections, extensible as they are."),
+        ("fr/expandables", "Sections extensibles", "Des sections que l'on ouvre."),
+        ("sections", "All about sections", "Sections are extensible. Extensible sections."),
+        ("fr/sections", "Toutes les sections", "Des sections."),
+        ("resource", "page resource", "One of several."),
+        ("resources", "Page resources", "Each page resource of a site."),
+    ] {
+        docs.write(&format!("{path}.md"), &format!("# {title}\n\n{text}\n"));
+    }
+    let site = Site::of(&docs);
+    for (text, expected) in [
+        ("Sections extensibles", "fr/expandables"),
+        ("Toutes les sections", "fr/sections"),
+        ("extensible sections", "sections"),
+        ("page resource", "resource"),
+        ("Page resources?", "resources"),
+    ] {
+        assert_eq!(paths(&site, &question(text)).first().map(String::as_str), Some(expected), "{text}");
+    }
+}
+
+#[test]
 fn words_that_one_language_alone_knows_tell_the_language_of_a_question() {
     let mut docs = Docs::default();
     let pages = [
@@ -211,6 +236,11 @@ fn words_that_one_language_alone_knows_tell_the_language_of_a_question() {
         ("Unit 1", "en/unit1"),
         ("images", "en/"),
         ("préparer CSS", "fr/unit1"),
+        // English words around a word that only pages in another language have.
+        ("What is instalación?", "es/styles"),
+        ("Where do I find imágenes?", "es/unit2"),
+        ("What is the installation of CSS?", "en/styles"),
+        ("How do I get a página of preparar?", "es/routes"),
     ] {
         let found = site.paths(text);
         assert!(found.first().is_some_and(|path| path.starts_with(expected)), "{text}: {found:?}");

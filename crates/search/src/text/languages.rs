@@ -273,7 +273,7 @@ fn most_words(text: &str, codes: impl Iterator<Item = String>) -> Option<String>
 type Script = (&'static [(char, char)], &'static [&'static str]);
 
 /// The languages of the first non-Latin script found in a text; empty for Latin script.
-fn codes_of_script(text: &str) -> &'static [&'static str] {
+pub(crate) fn codes_of_script(text: &str) -> &'static [&'static str] {
     let has =
         |ranges: &[(char, char)]| text.chars().any(|c| ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)));
     const SCRIPTS: [Script; 14] = [
