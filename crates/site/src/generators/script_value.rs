@@ -91,8 +91,15 @@ impl ScriptValue {
 /// The value that starts at the token `at`, and the index behind its last token.
 pub(crate) fn value_at(script: &Script, at: usize) -> (ScriptValue, usize) {
     let mut reader = ValueReader { script, at };
-    let value = reader.primary(Depth::of(MAX_DEPTH)).unwrap_or(ScriptValue::Computed);
-    (value, reader.at)
+    let depth = Depth::of(MAX_DEPTH);
+    let value = reader.primary(depth).unwrap_or(ScriptValue::Computed);
+    if !reader.is("?") {
+        return (value, reader.at);
+    }
+    match reader.choice(reader.at, depth) {
+        Some((value, end)) => (value.unwrap_or(ScriptValue::Computed), end),
+        None => (ScriptValue::Computed, reader.at),
+    }
 }
 
 /// The return value of the method whose parameters start at the token `at`.
@@ -150,28 +157,36 @@ impl ValueReader<'_> {
         let tokens = std::iter::successors(Some(start), |at| Some(self.script.after(*at)));
         let tokens: Vec<usize> = tokens.take_while(|at| *at < self.at).collect();
         let is_double = |at: usize, mark: &str| self.script.is(at, mark) && self.script.is(at + 1, mark);
-        let arm = |at: usize| {
-            let mut reader = ValueReader { script: self.script, at };
-            Some((reader.primary(depth.inside()?)?, reader.at))
-        };
-        let value = match tokens.iter().find(|at| self.script.is(**at, "?")) {
-            Some(question) => {
-                let (one, colon) = arm(question + 1)?;
-                let (other, end) = arm(colon + 1)?;
-                (self.script.is(colon, ":") && end == self.at).then_some(())?;
-                match (one.is_nothing(), other.is_nothing()) {
-                    (false, true) => one,
-                    (true, false) => other,
-                    _ => return None,
-                }
-            }
+        let (value, end) = match tokens.iter().find(|at| self.script.is(**at, "?")) {
+            Some(question) => self.choice(*question, depth)?,
             None => {
                 let and = tokens.iter().rfind(|at| is_double(**at, "&"))?;
-                let (value, end) = arm(and + 2)?;
-                (end == self.at && !tokens.iter().any(|at| is_double(*at, "|"))).then_some(value)?
+                let (value, end) = self.arm(and + 2, depth)?;
+                (Some(value).filter(|_| !tokens.iter().any(|at| is_double(*at, "|"))), end)
             }
         };
-        matches!(value, ScriptValue::List(_) | ScriptValue::Object(_) | ScriptValue::Call(..)).then_some(value)
+        let is_whole = |value: &ScriptValue| {
+            end == self.at && matches!(value, ScriptValue::List(_) | ScriptValue::Object(_) | ScriptValue::Call(..))
+        };
+        value.filter(is_whole)
+    }
+
+    /// The value that `? value : nothing` at a question mark may give, in either order, and the index behind it; no value if
+    /// both arms give one.
+    fn choice(&self, question: usize, depth: Depth) -> Option<(Option<ScriptValue>, usize)> {
+        let (one, colon) = self.arm(question + 1, depth)?;
+        let (other, end) = self.arm(colon + 1, depth).filter(|_| self.script.is(colon, ":"))?;
+        let value = match (one.is_nothing(), other.is_nothing()) {
+            (false, true) => Some(one),
+            (true, false) => Some(other),
+            _ => None,
+        };
+        Some((value, end))
+    }
+
+    fn arm(&self, at: usize, depth: Depth) -> Option<(ScriptValue, usize)> {
+        let mut reader = ValueReader { script: self.script, at };
+        Some((reader.primary(depth.inside()?)?, reader.at))
     }
 
     fn at_end_of_value(&self) -> bool {
@@ -422,9 +437,20 @@ mod tests {
         ] {
             assert_eq!(read(source), ScriptValue::List(vec![a()]), "{source}");
         }
-        for source in ["[x ? a() : b()]", "[x || a()]", "[x && y || a()]", "[x ?? a()]", "[x ? y ? a() : 1 : 2]", "[x && 'y']"] {
+        for source in
+            ["[x ? a() : b()]", "[x || a()]", "[x && y || a()]", "[x ?? a()]", "[x ? y ? a() : 1 : 2]", "[x && 'y']"]
+        {
             assert_eq!(read(source), ScriptValue::List(vec![ScriptValue::Computed]), "{source}");
         }
+    }
+
+    #[test]
+    fn a_constant_may_be_a_choice() {
+        let script = Script::of("const a = x.y ? [ b() ] : []\nexport default 1");
+        let (value, end) = value_at(&script, 3);
+        assert_eq!(value, ScriptValue::List(vec![ScriptValue::Call("b".to_owned(), Vec::new())]));
+        assert_eq!(script.words(end), "export");
+        assert_eq!(read("x ? 'a' : 'b'"), ScriptValue::Computed);
     }
 
     #[test]

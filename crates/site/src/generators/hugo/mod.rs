@@ -250,7 +250,9 @@ fn unrendered<'p>(tree: &dyn Tree, paths: impl Iterator<Item = &'p str>) -> BTre
 /// section of a larger site. Recognised by the first `_index.md` with front matter, which only Hugo reads as the page
 /// of a folder. The settings for links are unknown.
 pub(crate) fn without_configuration(tree: &dyn Tree, configurations: &[&str]) -> Option<Layout> {
-    let section = configurations.iter().find(|file| is_section(file))?;
+    const MAX_DEPTH: usize = 3;
+    let is_near_the_top = |file: &str| file.matches('/').count() <= MAX_DEPTH;
+    let section = configurations.iter().find(|file| is_section(file) && is_near_the_top(file))?;
     tree.read(section).filter(|bytes| bytes.starts_with(b"---") || bytes.starts_with(b"+++"))?;
     let paths = tree.paths();
     let settings = HugoSettings {
@@ -268,9 +270,9 @@ pub(crate) fn without_configuration(tree: &dyn Tree, configurations: &[&str]) ->
     Some(layout)
 }
 
-/// Whether a file is the `_index.md` of a folder near the top of the tree.
+/// Whether a file is the `_index.md` of a folder that is not too deep in the tree.
 pub(crate) fn is_section(path: &str) -> bool {
-    const MAX_DEPTH: usize = 3;
+    const MAX_DEPTH: usize = 5;
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     name == "_index.md" && !folder.starts_with("..") && path.matches('/').count() <= MAX_DEPTH
 }

@@ -31,6 +31,10 @@ const GITHUB_PAGES_PLUGINS: &str = "github-pages jekyll-avatar jekyll-coffeescri
     jekyll-remote-theme jekyll-sass-converter jekyll-seo-tag jekyll-sitemap jekyll-titles-from-headings jemoji \
     kramdown-parser-gfm";
 
+/// Other plug-ins that make no pages.
+const OTHER_HARMLESS_PLUGINS: &str = "jekyll-algolia jekyll-compose jekyll-last-modified-at jekyll-target-blank jekyll-toc \
+    jekyll-admin jekyll-minifier";
+
 /// Whether a file belongs to the configuration of a site; `folder` is relative to the folder of the configuration.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
     folder.is_empty() && (CONFIG_FILES.contains(&name) || name == JUPYTER_BOOK_CONTENTS || name == GEMFILE)
@@ -106,7 +110,8 @@ impl Plugins {
             readme_index: is_enabled("jekyll-readme-index", "readme_index"),
             redirect_from: is_listed("jekyll-redirect-from"),
             paginate: config.get("paginate").is_some(),
-            has_unknown_plugins: has_own_plugins || !names.iter().all(is_allowed),
+            has_unknown_plugins: has_own_plugins
+                || !names.iter().all(|name| is_allowed(name) || has_word(OTHER_HARMLESS_PLUGINS, name)),
         }
     }
 }

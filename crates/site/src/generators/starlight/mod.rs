@@ -27,7 +27,9 @@ pub(crate) const COLLECTIONS: [&str; 2] = ["src/content.config", "src/content/co
 
 /// Integrations and plugins that neither add pages nor change links.
 const HARMLESS_PLUGINS: &str = "starlight sitemap mdx markdoc tailwind react vue svelte preact solid solidJs alpinejs \
-    partytown icon robotsTxt starlightLinksValidator starlightLlmsTxt starlightImageZoom";
+    partytown icon robotsTxt mermaid astroMermaid d2 astroD2 serviceWorker expressiveCode astroExpressiveCode compress \
+    starlightLinksValidator starlightLlmsTxt starlightImageZoom starlightUtils starlightSidebarTopics \
+    starlightHeadingBadges starlightScrollToTop";
 
 /// Settings that addresses and links depend on.
 #[derive(Debug, Clone, Default)]
@@ -43,8 +45,10 @@ pub(crate) struct StarlightOptions {
     has_custom_parser_plugins: bool,
     /// Whether a plugin may rewrite the links of a page.
     changes_links: bool,
-    /// Whether an integration may add pages.
+    /// Whether an integration may add pages anywhere.
     adds_pages: bool,
+    /// Site paths below which plugins add pages, in each language.
+    plugin_paths: Vec<String>,
     /// Folders of the languages. `default_language` is that of the default one, whose pages replace missing
     /// translations.
     languages: Vec<String>,
@@ -192,7 +196,7 @@ pub(crate) fn entry_of_page(site: &Site, page: &str, like: &str) -> Option<Strin
 fn options(config: &ScriptValue, starlight: &ScriptValue, languages: &[String]) -> StarlightOptions {
     let is_computed = matches!(config, ScriptValue::Computed);
     let is_harmless = |plugin: &ScriptValue| match plugin {
-        ScriptValue::Call(name, _) => has_word(HARMLESS_PLUGINS, name),
+        ScriptValue::Call(name, _) => has_word(HARMLESS_PLUGINS, name) || paths_of_plugin(plugin).is_some(),
         other => other.is("null") || other.is("false") || other.is("undefined"),
     };
     let are_harmless = |list: Option<&ScriptValue>| match list {
@@ -226,11 +230,27 @@ fn options(config: &ScriptValue, starlight: &ScriptValue, languages: &[String]) 
         has_custom_parser_plugins,
         changes_links: has_custom_parser_plugins || adds_pages,
         adds_pages,
+        plugin_paths: starlight.list_of("plugins").iter().filter_map(paths_of_plugin).flatten().collect(),
         languages: languages.to_vec(),
         default_language: match starlight.text_of("defaultLocale") {
             None | Some("root") => String::new(),
             Some(name) => name.to_owned(),
         },
+    }
+}
+
+/// The site paths below which a plugin adds pages, if it is one that says where.
+fn paths_of_plugin(plugin: &ScriptValue) -> Option<Vec<String>> {
+    let ScriptValue::Call(name, arguments) = plugin else { return None };
+    let options = arguments.first();
+    let path = |path: Option<&str>| Some(path?.trim_matches('/').to_owned()).filter(|path| !path.is_empty());
+    match name.as_str() {
+        "starlightBlog" => {
+            let prefix = options.and_then(|options| options.get("prefix"));
+            Some(vec![path(prefix.map_or(Some("blog"), ScriptValue::text))?])
+        }
+        "starlightOpenAPI" => options?.list().iter().map(|schema| path(schema.text_of("base"))).collect(),
+        _ => None,
     }
 }
 

@@ -52,6 +52,34 @@ fn missing(path: &str) -> Target {
 }
 
 #[test]
+fn plugins_add_pages_where_they_say() {
+    let with = |plugins: &str, more: &str| {
+        let call = format!("starlight({{ plugins: {plugins}, defaultLocale:");
+        let mut files = odd("");
+        let config = CONFIG.replace("starlight({ defaultLocale:", &call);
+        files.insert("astro.config.mjs".to_owned(), format!("{more}\n{config}").into_bytes());
+        Site::read(&files)
+    };
+    let check = "const checks = process.env.CHECK\n  ? [starlightLinksValidator()]\n  : []\n";
+    for (plugins, more, path, is_known) in [
+        ("[starlightBlog()]", "", "blog/first", false),
+        ("[starlightBlog()]", "", "fr/blog/first", false),
+        ("[starlightBlog()]", "", "en/guides/frist", true),
+        ("[starlightBlog({ prefix: 'news' })]", "", "blog/first", true),
+        ("[starlightBlog({ prefix: name() })]", "", "en/guides/frist", false),
+        ("[starlightOpenAPI([{ base: 'api', schema: './a.yaml' }])]", "", "api/operations/x", false),
+        ("[starlightOpenAPI([{ base: 'api', schema: './a.yaml' }])]", "", "en/guides/frist", true),
+        ("[process.env.CHECK && starlightLinksValidator()]", "", "en/guides/frist", true),
+        ("[...checks]", check, "en/guides/frist", true),
+        ("[isUnknown && unheardOf()]", "", "en/guides/frist", false),
+    ] {
+        let expected = if is_known { missing(path) } else { Target::NotUnderstood };
+        let found = with(plugins, more).resolve(&in_content("en/index.mdx"), &format!("/odd/{path}/"));
+        assert_eq!(found, expected, "{plugins}: {path}");
+    }
+}
+
+#[test]
 fn links_lead_where_the_built_pages_lead() {
     let site = Site::read(&odd(""));
     for (from, target, expected) in [
