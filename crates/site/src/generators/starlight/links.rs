@@ -180,11 +180,10 @@ impl<'s> Links<'s> {
                 .rsplit('/')
                 .next()
                 .is_some_and(|last| last.contains('.') && !last.ends_with(".html") && !has_markdown_ending(last));
-        let is_of_plugin =
-            || self.options.plugin_paths.iter().any(|path| path_in(path, rest.unwrap_or(name)).is_some());
+        let is_of_plugin = self.options.plugin_paths.iter().any(|path| path_in(path, rest.unwrap_or(name)).is_some());
         if may_be_generated
             || self.options.adds_pages
-            || is_of_plugin()
+            || is_of_plugin
             || self.may_match_route(name)
             || has_markdown_ending(name) && self.options.changes_links
         {
