@@ -117,7 +117,8 @@ impl Rules for Starlight {
         layout.options.starlight.addresses_computed = collections
             .filter(|file| has(file))
             .filter_map(|file| tree.text(&file))
-            .any(|text| text.contains("generateId"));
+            // Other collections may compute their ids where that of the docs is loaded as usual.
+            .any(|text| text.contains("generateId") && !text.contains("docsLoader()"));
         if layout.options.starlight.addresses_computed {
             layout.problem(&file, "the addresses of pages are computed; they are taken to be those of their files");
         }

@@ -52,6 +52,20 @@ fn missing(path: &str) -> Target {
 }
 
 #[test]
+fn ids_of_other_collections_leave_the_addresses_of_the_docs() {
+    for (loader, is_known) in [("docsLoader()", true), ("docsLoader({ generateId: of })", false)] {
+        let mut files = odd("");
+        let other = "other: defineCollection({ loader: glob({ generateId: (options) => options.entry }) })";
+        let script =
+            format!("export const collections = {{ docs: defineCollection({{ loader: {loader} }}), {other} }};");
+        files.insert("src/content.config.ts".to_owned(), script.into_bytes());
+        let found = Site::read(&files).resolve(&in_content("en/index.mdx"), "/odd/en/guides/first/");
+        let expected = if is_known { page("en/guides/first.md") } else { Target::NotUnderstood };
+        assert_eq!(found, expected, "{loader}");
+    }
+}
+
+#[test]
 fn plugins_add_pages_where_they_say() {
     let with = |plugins: &str, more: &str| {
         let call = format!("starlight({{ plugins: {plugins}, defaultLocale:");
