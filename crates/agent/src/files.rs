@@ -2,23 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use docent_refactor::History;
 use docent_site::Tree;
 use thiserror::Error;
 
 /// A docs tree that can be written, and read from several threads at once. Paths are relative to the docs root,
 /// `/`-separated, without a leading slash.
-pub trait EditableTree: Tree + Sync {
+pub trait EditableTree: Tree + History + Sync {
     /// The tree before any change.
     fn base(&self) -> &dyn Tree;
 
     /// The tree that the changes will be merged into: without the changes of earlier turns, which the base contains.
     fn origin(&self) -> &dyn Tree {
         self.base()
-    }
-
-    /// The current path of the file that had this path in an earlier commit, if the history shows it.
-    fn moved(&self, _old: &str) -> Option<String> {
-        None
     }
 
     /// The paths written or deleted so far whose bytes differ from the base, in order.
@@ -72,6 +68,8 @@ impl Tree for MemoryFiles {
         self.now.get(path).cloned()
     }
 }
+
+impl History for MemoryFiles {}
 
 impl EditableTree for MemoryFiles {
     fn base(&self) -> &dyn Tree {

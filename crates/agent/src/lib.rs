@@ -54,6 +54,7 @@ mod writable;
 pub use allowed::Allowances;
 pub use call::{ModelReply, call_model};
 pub use compaction::{Compaction, compacted};
+pub use docent_refactor::History;
 pub use docs_search::DocsSearch;
 pub use files::{EditableTree, MemoryFiles, Refused};
 pub use next::{Finish, FinishOutcome, Step, next, says_calls_as_text};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use docent_markdown::line_of;
-use docent_refactor::{Change, Refactored, TextEdit, apply};
+use docent_refactor::{Change, History, Refactored, TextEdit, apply};
 use docent_site::{Site, SiteData, Tree};
 
 use crate::allowed::Allowances;
@@ -207,6 +207,10 @@ impl Workbench<'_> {
     }
 
     pub(crate) fn tree(&self) -> &dyn Tree {
+        &*self.files
+    }
+
+    pub(crate) fn history(&self) -> &dyn History {
         &*self.files
     }
 

@@ -1,16 +1,19 @@
 //! The docs as the agent reads and changes them: the overlay, below the docs root.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use docent_agent::{Allowances, EditableTree, Refused, refused_change, secrets};
+use docent_agent::{Allowances, EditableTree, History, Refused, refused_change, secrets};
 use docent_quarantine::Quarantine;
 use docent_site::{Checked, Tree, from_root, new_findings};
-use docent_workspace::{Base, BlobId, GitError, Listing, Node, Overlay, PathRefused};
+use docent_workspace::{Base, BlobId, FileHistory, GitError, Listing, Node, Overlay, PathRefused};
 use parking_lot::Mutex;
 
 use crate::change_text::{ChangeKind, PageChange, title_of};
 use crate::docs::{path_below_root, repository_path};
+
+/// Maximum number of former contents of a file that are looked through.
+const MAX_FORMER_CONTENTS: usize = 100;
 
 /// An overlay as the agent's [`EditableTree`].
 #[derive(Debug)]
@@ -22,8 +25,8 @@ pub(crate) struct Draft {
     /// Paths written or deleted, relative to the docs root.
     touched: HashSet<String>,
     root: String,
-    /// Current paths of files of earlier commits: computed on first use.
-    moved: OnceLock<HashMap<String, String>>,
+    /// What earlier commits say about the files of the base: computed on first use.
+    history: OnceLock<FileHistory>,
     /// The mirror's first failure. The agent was then told that a file does not exist, which may be wrong, so its later
     /// work must not be used.
     mirror_error: Mutex<Option<GitError>>,
@@ -46,7 +49,7 @@ impl Draft {
             origin,
             touched: HashSet::new(),
             root: root.to_owned(),
-            moved: OnceLock::new(),
+            history: OnceLock::new(),
             mirror_error: Mutex::new(None),
         })
     }
@@ -156,6 +159,34 @@ impl Tree for Draft {
     }
 }
 
+impl Draft {
+    fn history(&self) -> &FileHistory {
+        self.history.get_or_init(|| {
+            self.overlay.base().history().unwrap_or_else(|error| {
+                self.record_error(error);
+                FileHistory::default()
+            })
+        })
+    }
+}
+
+impl History for Draft {
+    fn moved(&self, old: &str) -> Option<String> {
+        let now = self.history().moved.get(&repository_path(old, &self.root))?;
+        Some(from_root(&self.root, now))
+    }
+
+    fn former(&self, path: &str, is_wanted: &mut dyn FnMut(&[u8]) -> bool) -> Option<Vec<u8>> {
+        let former = self.history().former.get(&repository_path(path, &self.root))?;
+        let readable = former.iter().filter(|blob| !self.before.is_set_aside(**blob));
+        readable.take(MAX_FORMER_CONTENTS).find_map(|blob| {
+            // A source may lack what no branch has any more.
+            let bytes = self.overlay.base().blob(*blob).ok()?;
+            is_wanted(&bytes).then_some(bytes)
+        })
+    }
+}
+
 impl EditableTree for Draft {
     fn base(&self) -> &dyn Tree {
         &self.before
@@ -163,16 +194,6 @@ impl EditableTree for Draft {
 
     fn origin(&self) -> &dyn Tree {
         self.origin.as_ref().unwrap_or(&self.before)
-    }
-
-    fn moved(&self, old: &str) -> Option<String> {
-        let moved = self.moved.get_or_init(|| {
-            self.overlay.base().moved().unwrap_or_else(|error| {
-                self.record_error(error);
-                HashMap::new()
-            })
-        });
-        moved.get(&repository_path(old, &self.root)).map(|now| from_root(&self.root, now))
     }
 
     fn changed(&self) -> Vec<String> {

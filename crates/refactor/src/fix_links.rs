@@ -1,32 +1,32 @@
 //! Repairs broken links whose intended target can be determined, and lists the rest.
 //!
 //! A link is repaired only under a rule that the site obeys (see [`RuleEvidence`]): if many links of one shape look
-//! broken, it is unknown how the site resolves them, and they are left unchanged.
+//! broken, it is unknown how the site resolves them, and they are left unchanged. Two kinds of links need no such rule:
+//! those whose target the history shows, and [slips](Slips).
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use docent_markdown::{Link, Page, folder, joined, line_of};
 use docent_site::{
-    ChangedTree, DoubtedFindings, Finding, FindingKind, LinkRequest, LinkShape, LinkSyntax, Rule, RuleEvidence,
-    ShownPages, Site, Target, Tree, has_page_ending, parts, retargeted_link,
+    ChangedTree, DoubtedFindings, Finding, FindingKind, Generator, LinkRequest, LinkShape, LinkSyntax, Rule,
+    RuleEvidence, ShownPages, Site, Target, Tree, has_page_ending, parts, retargeted_link,
 };
 
 use super::edit::{Change, TextEdit, in_order};
+use super::history::{History, may_have_heading, renamed_heading};
 use super::nearest::{NameIndex, Reason, Resolution, anchor};
 use super::selection::Selection;
 use super::{RefactorError, Refactored, counted};
 
 /// Maximum number of unrepaired links that are listed individually.
 const MAX_LISTED_LINKS: usize = 50;
+/// Maximum number of former contents of pages that are looked at for the headings of broken anchors.
+const MAX_FORMER_CONTENTS: usize = 5_000;
 
-/// Fixes broken links and anchors on the selected pages. `history` returns the current path of a file that was moved or
-/// renamed.
-pub fn fix_links(
-    tree: &dyn Tree,
-    within: &[String],
-    history: &dyn Fn(&str) -> Option<String>,
-) -> Result<Refactored, RefactorError> {
+/// Fixes broken links and anchors on the selected pages.
+pub fn fix_links(tree: &dyn Tree, within: &[String], history: &dyn History) -> Result<Refactored, RefactorError> {
     let site = Site::read(tree);
     let selection = Selection::of(&site, within)?;
     let mut pages: BTreeMap<String, Page> = BTreeMap::new();
@@ -36,8 +36,10 @@ pub fn fix_links(
         }
     }
     let (shown, names) = (ShownPages::default(), NameIndex::of(&site));
-    let fixer = LinkFixer { tree, site: &site, pages: &pages, shown, names, history };
+    let former_contents_left = Cell::new(MAX_FORMER_CONTENTS);
+    let fixer = LinkFixer { tree, site: &site, pages: &pages, shown, names, history, former_contents_left };
     let (evidence, broken) = fixer.survey();
+    let slips = fixer.slips(&broken);
     let mut result = Outcome::default();
     let is_selected = |file: &str| selection.has(file) || !selection.is_narrowed();
     for (file, broken) in broken.iter().filter(|(file, _)| is_selected(file)) {
@@ -49,8 +51,13 @@ pub fn fix_links(
             let line = line_of(&text, broken.link.span.start);
             let target = &broken.link.target;
             let repaired = fixer.repair(file, broken);
-            if broken.moved_to.is_none() && !evidence.is_obeyed(broken.rule) && !is_slip(&evidence, broken, &repaired) {
-                result.doubt(file, line, broken);
+            let is_known = broken.moved_to.is_some()
+                || matches!(repaired, Ok((_, Reason::Renamed)))
+                || broken.is_understood && evidence.is_obeyed(broken.rule);
+            if !is_known && !slips.are_few(&evidence, broken, &repaired) {
+                if broken.is_understood {
+                    result.doubt(file, line, broken);
+                }
                 continue;
             }
             match repaired {
@@ -68,15 +75,41 @@ pub fn fix_links(
             result.changes.push(Change::Edit { path: file.clone(), edits });
         }
     }
+    result.sites_below = fixer.sites_below(&is_selected);
     Ok(result.into_refactored())
 }
 
-/// Whether a link merely has an extension too many or too few, and most of the site's links have its corrected shape.
-/// Repaired, it leads to the same page under a known rule, even if the site resolves the original in an unknown way.
-fn is_slip(evidence: &RuleEvidence, broken: &BrokenLink<'_>, repaired: &Result<(String, Reason), String>) -> bool {
-    let (Rule::Link(shape), Ok((new_target, Reason::Ending))) = (broken.rule, repaired) else { return false };
-    let fixed_shape = LinkShape { is_absolute: shape.is_absolute, ending: LinkShape::of(new_target).ending, ..shape };
-    evidence.are_slips_of(broken.rule, Rule::Link(fixed_shape))
+/// Links that differ from a link that resolves in their letter case, their ending or their number of `..` alone, counted by
+/// that and by the shape of the link that resolves. Repaired, a slip leads to the same page under a known rule, even if
+/// the site resolves the original in an unknown way. Many slips of one kind are a convention of the site.
+#[derive(Default)]
+struct Slips(BTreeMap<(Reason, LinkShape), usize>);
+
+impl Slips {
+    fn kind(broken: &BrokenLink<'_>, repaired: &Result<(String, Reason), String>) -> Option<(Reason, LinkShape)> {
+        let (Rule::Link(shape), Ok((new_target, why))) = (broken.rule, repaired) else { return None };
+        let (old, new) = (parts(&broken.link.target).0, parts(new_target).0);
+        let is_slip = match why {
+            Reason::LetterCase => is_same_but_for_case(old, new),
+            // What a build makes of a page may be what is meant.
+            Reason::Ending => broken.is_understood || !old.ends_with(".html"),
+            // What is served at a path from the root may be another site.
+            Reason::Depth => broken.is_understood || !shape.is_absolute,
+            _ => false,
+        };
+        let ending = LinkShape::of(new_target).ending;
+        is_slip.then_some((*why, LinkShape { ending, ..shape }))
+    }
+
+    fn are_few(
+        &self,
+        evidence: &RuleEvidence,
+        broken: &BrokenLink<'_>,
+        repaired: &Result<(String, Reason), String>,
+    ) -> bool {
+        let kind = Self::kind(broken, repaired);
+        kind.is_some_and(|kind| evidence.are_slips(Rule::Link(kind.1), self.0.get(&kind).copied().unwrap_or_default()))
+    }
 }
 
 #[derive(Default)]
@@ -86,6 +119,8 @@ struct Outcome {
     reasons: BTreeMap<Reason, usize>,
     left: Vec<String>,
     doubted: BTreeMap<Rule, Vec<Finding>>,
+    /// A line for each site below the docs root whose links were not checked.
+    sites_below: Vec<String>,
 }
 
 impl Outcome {
@@ -109,7 +144,7 @@ impl Outcome {
         let (fixed, left) = (self.details.len(), self.left.len());
         let doubted: usize = self.doubted.values().map(Vec::len).sum();
         let mut summary = match (fixed, left, doubted) {
-            (0, 0, 0) => "No link is broken".to_owned(),
+            (0, 0, 0) if self.sites_below.is_empty() => "No link is broken".to_owned(),
             (0, 0, _) => "Fixed no link".to_owned(),
             (0, left, _) => format!("Fixed none of {}", counted(left, "broken link", "broken links")),
             _ => {
@@ -125,7 +160,7 @@ impl Outcome {
             summary.push_str(&format!("; {links}, as it is not understood how this site follows such links"));
         }
         let doubts = self.doubted.into_iter().map(|(rule, findings)| DoubtedFindings { rule, findings }.to_string());
-        let mut lines: Vec<String> = doubts.collect();
+        let mut lines: Vec<String> = self.sites_below.into_iter().chain(doubts).collect();
         lines.extend(self.left.into_iter().take(MAX_LISTED_LINKS));
         if left > MAX_LISTED_LINKS {
             lines.push(format!("… and {} more", left - MAX_LISTED_LINKS));
@@ -138,6 +173,8 @@ impl Outcome {
 struct BrokenLink<'a> {
     link: &'a Link,
     rule: Rule,
+    /// Whether the link surely leads nowhere.
+    is_understood: bool,
     /// The current path of the file that the link named, if that file moved.
     moved_to: Option<String>,
     missing: BrokenTarget,
@@ -156,7 +193,9 @@ struct LinkFixer<'a> {
     pages: &'a BTreeMap<String, Page>,
     shown: ShownPages,
     names: NameIndex<'a>,
-    history: &'a dyn Fn(&str) -> Option<String>,
+    history: &'a dyn History,
+    /// How many more former contents of pages are looked at.
+    former_contents_left: Cell<usize>,
 }
 
 impl<'a> LinkFixer<'a> {
@@ -183,6 +222,13 @@ impl<'a> LinkFixer<'a> {
                         let Target::Page { file: to, anchor: Some(anchor) } = target else { continue };
                         match self.has_anchor(&to, &anchor) {
                             Some(false) => (Rule::Anchor, BrokenTarget::Anchor { file: to, anchor }),
+                            None if self.lacks_anchor_by_rule(&to, &anchor) => {
+                                let missing = BrokenTarget::Anchor { file: to, anchor };
+                                let rule = Rule::Anchor;
+                                let broken = BrokenLink { link, rule, is_understood: false, moved_to: None, missing };
+                                found.entry(file.clone()).or_default().push(broken);
+                                continue;
+                            }
                             known => {
                                 if known.is_some() {
                                     evidence.note(Rule::Anchor, true);
@@ -197,13 +243,47 @@ impl<'a> LinkFixer<'a> {
                     _ => None,
                 };
                 evidence.note(rule, moved_to.is_some());
-                found.entry(file.clone()).or_default().push(BrokenLink { link, rule, moved_to, missing });
+                let broken = BrokenLink { link, rule, is_understood: true, moved_to, missing };
+                found.entry(file.clone()).or_default().push(broken);
             }
         }
         for (file, broken) in self.led_to_what_moved(&unclear) {
+            unclear.retain(|(_, link, _)| !std::ptr::eq(*link, broken.link));
             found.entry(file.to_owned()).or_default().push(broken);
         }
+        for (file, link, rule) in unclear {
+            found.entry(file.to_owned()).or_default().extend(self.nearly_resolved(file, link, rule));
+        }
         (evidence, found)
+    }
+
+    /// A link that cannot be resolved, as broken, if a page has nearly its path.
+    fn nearly_resolved(&self, file: &str, link: &'a Link, rule: Rule) -> Option<BrokenLink<'a>> {
+        let (written, anchor) = parts(&link.target);
+        let mut paths = self.bases(file, written).into_iter().filter_map(|base| joined(base, written));
+        let path = paths.find(|path| self.names.has_near(path)).or_else(|| {
+            matches!(self.names.at_another_depth(file, written), Resolution::One(..)).then(|| written.to_owned())
+        })?;
+        let missing = BrokenTarget::Path { path: Some(path), anchor };
+        Some(BrokenLink { link, rule, is_understood: false, moved_to: None, missing })
+    }
+
+    /// The folders that the path of a link may start from.
+    fn bases<'f>(&'f self, file: &'f str, path: &str) -> Vec<&'f str> {
+        let address = self.site.address(file).unwrap_or_default();
+        if path.starts_with('/') { vec![""] } else { vec![folder(file), address, folder(address)] }
+    }
+
+    /// The slips among links that are not surely broken.
+    fn slips(&self, broken: &BTreeMap<String, Vec<BrokenLink<'a>>>) -> Slips {
+        let mut slips = Slips::default();
+        for (file, broken) in broken {
+            let may_be_slips = broken.iter().filter(|broken| matches!(broken.missing, BrokenTarget::Path { .. }));
+            for kind in may_be_slips.filter_map(|broken| Slips::kind(broken, &self.repair(file, broken))) {
+                *slips.0.entry(kind).or_default() += 1;
+            }
+        }
+        slips
     }
 
     /// Of links that cannot be resolved, those that led to a file before it moved.
@@ -211,9 +291,8 @@ impl<'a> LinkFixer<'a> {
         let mut moves = BTreeMap::new();
         for (file, link, _) in unclear {
             let (path, _) = parts(&link.target);
-            let address = self.site.address(file).unwrap_or_default();
-            let bases = if path.starts_with('/') { vec![""] } else { vec![folder(file), address, folder(address)] };
-            for path in bases.into_iter().filter_map(|base| joined(base, path)).collect::<BTreeSet<_>>() {
+            let bases = self.bases(file, path).into_iter();
+            for path in bases.filter_map(|base| joined(base, path)).collect::<BTreeSet<_>>() {
                 moves.extend(self.names.moves(&path, self.history));
             }
         }
@@ -229,7 +308,13 @@ impl<'a> LinkFixer<'a> {
             let moved_to = Some(moves.get(&old)?.clone());
             Some((
                 *file,
-                BrokenLink { link, rule: *rule, moved_to, missing: BrokenTarget::Path { path: Some(old), anchor } },
+                BrokenLink {
+                    link,
+                    rule: *rule,
+                    is_understood: false,
+                    moved_to,
+                    missing: BrokenTarget::Path { path: Some(old), anchor },
+                },
             ))
         });
         broken.collect()
@@ -238,6 +323,29 @@ impl<'a> LinkFixer<'a> {
     /// Whether a page has an anchor; `None` if that cannot be known.
     fn has_anchor(&self, file: &str, anchor: &str) -> Option<bool> {
         self.shown.has_anchor(self.site, self.tree, self.pages.get(file)?, anchor)
+    }
+
+    /// A line for each site below a docs root without a generator, if the links of its selected pages start from its root.
+    fn sites_below(&self, is_selected: &dyn Fn(&str) -> bool) -> Vec<String> {
+        if self.site.generator() != Generator::Plain {
+            return Vec::new();
+        }
+        let has_absolute_link = |page: &Page| page.links.iter().any(|link| parts(&link.target).0.starts_with('/'));
+        let pages = self.pages.iter().filter(|(file, page)| is_selected(file) && has_absolute_link(page));
+        let sites: BTreeSet<&str> = pages.map(|(file, _)| self.site.site_folder(file)).collect();
+        let line = |folder: &str| {
+            format!(
+                "`{folder}` is a site of its own, and the links of its pages that begin with `/` start from there: to \
+                 check them, register it with `--docs-root {folder}`"
+            )
+        };
+        sites.into_iter().filter(|folder| !folder.is_empty()).map(line).collect()
+    }
+
+    /// Whether a page lacks an anchor by the generator's rule where the site's build makes anchors by rules of its own.
+    fn lacks_anchor_by_rule(&self, file: &str, anchor: &str) -> bool {
+        let page = self.pages.get(file).filter(|_| !self.site.layout().knows_anchors());
+        page.and_then(|page| self.shown.finds_anchor(self.site, self.tree, page, anchor)) == Some(false)
     }
 
     /// The repaired target and the reason for it, or why there is none.
@@ -249,12 +357,14 @@ impl<'a> LinkFixer<'a> {
                 return Ok((with_anchor(target, &anchor), why));
             }
             BrokenTarget::Path { path: None, .. } if target.trim().is_empty() => return Err("it is empty".to_owned()),
-            BrokenTarget::Path { path: None, .. } => return Err("it leads out of the site".to_owned()),
-            BrokenTarget::Path { path: Some(path), anchor } => (path, anchor),
+            BrokenTarget::Path { path, anchor } => (path.as_deref(), anchor),
         };
-        let (file, why) = match &broken.moved_to {
-            Some(file) => (file.clone(), Reason::Moved),
-            None => self.resolution(path, from, target).or_why("", "nothing says which page is meant")?,
+        let (file, why) = match (&broken.moved_to, path) {
+            (Some(file), _) => (file.clone(), Reason::Moved),
+            (None, Some(path)) => self.resolution(path, from, target).or_why("", "nothing says which page is meant")?,
+            (None, None) => {
+                self.names.at_another_depth(from, parts(target).0).or_why("", "it leads out of the site")?
+            }
         };
         let anchor = match wanted.as_ref().map(|wanted| (wanted, self.has_anchor(&file, wanted))) {
             None | Some((_, Some(true) | None)) => None,
@@ -270,8 +380,16 @@ impl<'a> LinkFixer<'a> {
         let with_ending = self.with_forgotten_ending(&request).filter(|_| why == Reason::Ending);
         request.like = with_ending.as_deref().unwrap_or(target);
         let new_target = self.site.link(&request);
+        let why = match why {
+            Reason::Ending if is_same_but_for_case(parts(target).0, parts(&new_target).0) => Reason::LetterCase,
+            why => why,
+        };
         match self.site.resolve_in(from, &new_target, syntax) {
             Target::Page { file: to, .. } | Target::Asset { file: to } if to == file => Ok((new_target, why)),
+            // As much as the link said before: the navigation may not have the page at its new path yet.
+            Target::NotUnderstood if why == Reason::Moved && names_file(from, &new_target, &file) => {
+                Ok((new_target, why))
+            }
             _ => Err(format!("`{file}` may be meant, and it is not known how a link to it is written here")),
         }
     }
@@ -281,7 +399,7 @@ impl<'a> LinkFixer<'a> {
         let usual = self.site.link(&LinkRequest { anchor: None, like: "", ..*request });
         let ending = &usual[usual.rfind('.')?..];
         let (path, _) = parts(request.like);
-        let lacks_one = !has_page_ending(path) && !path.ends_with('/') && !path.ends_with(".html");
+        let lacks_one = !path.is_empty() && !has_page_ending(path) && !path.ends_with('/') && !path.ends_with(".html");
         (lacks_one && has_page_ending(&usual)).then(|| format!("{path}{ending}{}", &request.like[path.len()..]))
     }
 
@@ -290,19 +408,50 @@ impl<'a> LinkFixer<'a> {
     fn resolution(&self, path: &str, from: &str, target: &str) -> Resolution {
         let by_site = self.names.page(path, from, target);
         let written = parts(target).0;
-        if matches!(by_site, Resolution::One(_, why) if why != Reason::OnlyOne) || written.starts_with('/') {
+        if matches!(by_site, Resolution::One(_, why) if why != Reason::OnlyOne) {
             return by_site;
         }
-        match joined(folder(from), written).map(|path| self.names.page(&path, from, target)) {
-            Some(Resolution::One(file, why @ (Reason::Ending | Reason::LetterCase))) => Resolution::One(file, why),
-            _ => by_site,
+        let from_folder = joined(folder(from), written).filter(|_| !written.starts_with('/'));
+        match from_folder.map(|path| (self.names.page(&path, from, target), path)) {
+            Some((Resolution::One(file, Reason::Ending), path)) if file == path => Resolution::One(file, Reason::Depth),
+            Some((Resolution::One(file, why @ (Reason::Ending | Reason::LetterCase)), _)) => Resolution::One(file, why),
+            _ => match self.names.at_another_depth(from, written) {
+                Resolution::Nothing => by_site,
+                found => found,
+            },
         }
     }
 
     fn anchor(&self, file: &str, wanted: &str) -> Result<(String, Reason), String> {
         let page = self.pages.get(file).ok_or_else(|| format!("`{file}` could not be read"))?;
-        anchor(wanted, page).or_why("#", &format!("no heading of `{file}` has these words"))
+        match (anchor(wanted, page), self.renamed(file, page, wanted)) {
+            (Resolution::Nothing, Some(anchor)) => Ok((anchor, Reason::Renamed)),
+            (found, _) => found.or_why("#", &format!("no heading of `{file}` has these words")),
+        }
     }
+
+    /// The anchor of the heading that had the wanted one in an earlier commit.
+    fn renamed(&self, file: &str, page: &Page, wanted: &str) -> Option<String> {
+        let parsed = |bytes: &[u8]| self.site.parse(file, bytes);
+        let budget = &self.former_contents_left;
+        let former = self.history.former(file, &mut |bytes| {
+            let is_affordable = budget.get() > 0;
+            budget.set(budget.get().saturating_sub(1));
+            let has_heading = |page: &Page| page.headings.iter().any(|heading| heading.anchor == wanted);
+            is_affordable && may_have_heading(bytes, wanted) && has_heading(&parsed(bytes))
+        })?;
+        let bytes = self.tree.read(file)?;
+        renamed_heading(wanted, (&parsed(&former), &former), (page, &bytes)).map(str::to_owned)
+    }
+}
+
+fn is_same_but_for_case(one: &str, other: &str) -> bool {
+    one.to_lowercase() == other.to_lowercase()
+}
+
+/// Whether a link is the path of a file, relative to the file with the link.
+fn names_file(from: &str, target: &str, file: &str) -> bool {
+    joined(folder(from), parts(target).0).as_deref() == Some(file)
 }
 
 fn with_anchor(target: &str, anchor: &str) -> String {
@@ -314,14 +463,39 @@ fn with_anchor(target: &str, anchor: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history::NoHistory;
     use crate::sample::{Files, after, site, text, touched};
 
     /// A generator that serves pages without their extension.
     const SERVED: (&str, &str) = ("docs.json", r#"{"navigation": ["index"]}"#);
 
+    /// The history of one file.
+    struct Past {
+        old: &'static str,
+        now: &'static str,
+        former: &'static str,
+    }
+
+    impl Past {
+        fn moved(old: &'static str, now: &'static str) -> Self {
+            Self { old, now, former: "" }
+        }
+    }
+
+    impl History for Past {
+        fn moved(&self, old: &str) -> Option<String> {
+            (old == self.old).then(|| self.now.to_owned())
+        }
+
+        fn former(&self, path: &str, is_wanted: &mut dyn FnMut(&[u8]) -> bool) -> Option<Vec<u8>> {
+            let former = self.former.as_bytes();
+            (path == self.now && is_wanted(former)).then(|| former.to_vec())
+        }
+    }
+
     fn fix(tree: &Files, within: &[&str]) -> Refactored {
         let within: Vec<String> = within.iter().map(|pattern| (*pattern).to_owned()).collect();
-        fix_links(tree, &within, &|_| None).expect("fixed")
+        fix_links(tree, &within, &NoHistory).expect("fixed")
     }
 
     #[test]
@@ -435,7 +609,7 @@ mod tests {
             ("index.mdx", "[x](/kit/lamp)\n"),
             ("kit/lamp/a.mdx", "# A\n"),
         ]);
-        let history = |old: &str| (old == "kit/lamp.mdx").then(|| "kit/lamp/a.mdx".to_owned());
+        let history = Past::moved("kit/lamp.mdx", "kit/lamp/a.mdx");
         assert_eq!(fix_links(&tree, &[], &history).expect("fixed").changes, []);
     }
 
@@ -449,9 +623,7 @@ mod tests {
             ("src/content/docs/a.md", "[x](/guides/queues/#limits) [y](../guides/queue/) [z](/elsewhere/)\n"),
             ("src/content/docs/reference/jobs.md", "## Limits\n"),
         ]);
-        let history = |old: &str| {
-            (old == "src/content/docs/guides/queues.md").then(|| "src/content/docs/reference/jobs.md".to_owned())
-        };
+        let history = Past::moved("src/content/docs/guides/queues.md", "src/content/docs/reference/jobs.md");
         let fixed = fix_links(&tree, &[], &history).expect("fixed");
         assert_eq!(fixed.summary, "Fixed 1 broken link on 1 page (1 × the page moved)");
         assert_eq!(
@@ -498,7 +670,7 @@ mod tests {
             ("guide/start.rst", ""),
             ("guide/new.rst", ""),
         ]);
-        let history = |old: &str| (old == "old.rst").then(|| "guide/new.rst".to_owned());
+        let history = Past::moved("old.rst", "guide/new.rst");
         let fixed = fix_links(&tree, &[], &history).expect("fixed");
         assert_eq!(
             text(&after(&tree, &fixed), "index.rst"),
@@ -514,13 +686,85 @@ mod tests {
             ("b.md", &"[x](/guides/queues) ".repeat(30)),
             ("reference/jobs.md", "## Limits\n"),
         ]);
-        let history = |old: &str| (old == "guides/queues.md").then(|| "reference/jobs.md".to_owned());
+        let history = Past::moved("guides/queues.md", "reference/jobs.md");
         let fixed = fix_links(&tree, &[], &history).expect("fixed");
         assert_eq!(fixed.summary, "Fixed 32 broken links on 2 pages (32 × the page moved); 1 left");
         assert_eq!(
             text(&after(&tree, &fixed), "a.md"),
             "[x](/reference/jobs#limits) [y](reference/jobs.md) [z](/guides/queue)\n"
         );
+    }
+
+    #[test]
+    fn a_renamed_heading_is_known_by_history() {
+        let history = Past { former: "## Set up\n\nRun it.\n\n## Limits\n\nNone.\n", ..Past::moved("", "b.md") };
+        let tree = site(&[
+            SERVED,
+            ("a.md", "[x](/b#set-up) [y](/b#limits) [z](/b#nothing)\n"),
+            ("b.md", "## Install\n\nRun it.\n\n## Limits\n\nNone.\n"),
+        ]);
+        let fixed = fix_links(&tree, &[], &history).expect("fixed");
+        assert_eq!(fixed.summary, "Fixed 1 broken link on 1 page (1 × the heading was renamed); 1 left");
+        assert_eq!(text(&after(&tree, &fixed), "a.md"), "[x](/b#install) [y](/b#limits) [z](/b#nothing)\n");
+    }
+
+    #[test]
+    fn a_slip_is_mended_where_other_addresses_may_be_served() {
+        let sound = "[s](/guides/start/) [s](/guides/start) [s](../start/) ".repeat(5);
+        let tree = |links: &str| {
+            site(&[
+                (
+                    "astro.config.mjs",
+                    "import starlight from '@astrojs/starlight';\nimport more from 'more-pages';\nexport default { integrations: [starlight({}), more()] };",
+                ),
+                ("src/content/docs/guides/start.md", ""),
+                ("src/content/docs/api/clients.md", ""),
+                ("src/content/docs/guides/a.md", &format!("{sound}\n{links}\n")),
+            ])
+        };
+        let links = "[case](/guides/Start/) [end](/guides/start.mdx) [depth](../../start/) [own](/api/start/) [root](/clients/)";
+        let (before, page) = (tree(links), "src/content/docs/guides/a.md");
+        let fixed = fix(&before, &[]);
+        let mended = text(&after(&before, &fixed), page).lines().last().map(str::to_owned).unwrap_or_default();
+        assert_eq!(
+            mended,
+            "[case](/guides/start/) [end](/guides/start) [depth](../start/) [own](/api/start/) [root](/clients/)"
+        );
+        // What is written so often is a convention of the site.
+        assert_eq!(touched(&fix(&tree(&"[case](/guides/Start/) ".repeat(6)), &[])), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_wrong_number_of_steps_up_leads_to_the_page_of_that_path() {
+        let tree = site(&[
+            ("mkdocs.yml", "site_name: x\n"),
+            (
+                "docs/guide/deep/a.md",
+                "[x](../../setup.md) [y](../../../../guide/setup.md) [z](setup.md) [n](../../b.md)\n",
+            ),
+            ("docs/guide/sound.md", "[s](setup.md) [s](setup.md) [s](setup.md) [s](setup.md)\n"),
+            ("docs/guide/setup.md", ""),
+            ("docs/guide/deep/b.md", ""),
+        ]);
+        let fixed = fix(&tree, &[]);
+        assert_eq!(
+            text(&after(&tree, &fixed), "docs/guide/deep/a.md"),
+            "[x](../setup.md) [y](../setup.md) [z](../setup.md) [n](../../b.md)\n"
+        );
+    }
+
+    #[test]
+    fn a_page_of_a_site_below_the_root_is_not_linked_to_by_its_file() {
+        let page = "[x](/docs/configuration.mdx)\n";
+        let tree = site(&[
+            ("README.md", ""),
+            ("ark/docs/source.config.ts", ""),
+            ("ark/docs/content/docs/a.mdx", page),
+            ("ark/docs/content/docs/configuration.mdx", ""),
+        ]);
+        let fixed = fix(&tree, &[]);
+        assert_eq!(touched(&fixed), Vec::<&str>::new());
+        assert!(fixed.left[0].contains("`ark/docs` is a site of its own"), "{:?}", fixed.left);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::fmt;
 use docent_markdown::{AnchorStyle, Anchors, Page, file_name, folder, is_page, site_path};
 use docent_site::{Site, Target, has_page_ending};
 
+use super::history::History;
 use super::listed;
 
 /// Why a page or an anchor is taken for the intended target.
@@ -18,8 +19,10 @@ pub(super) enum Reason {
     Redirected,
     LetterCase,
     Ending,
+    Depth,
     OnlyOne,
     SlugRule,
+    Renamed,
 }
 
 impl fmt::Display for Reason {
@@ -29,8 +32,10 @@ impl fmt::Display for Reason {
             Self::Redirected => "a redirect",
             Self::LetterCase => "letter case",
             Self::Ending => "the ending",
+            Self::Depth => "the same path from another folder",
             Self::OnlyOne => "the only page of that name",
             Self::SlugRule => "the same words as an anchor",
+            Self::Renamed => "the heading was renamed",
         })
     }
 }
@@ -40,7 +45,7 @@ impl fmt::Display for Reason {
 pub(super) enum Resolution {
     /// This file or anchor.
     One(String, Reason),
-    /// Ambiguous: one of these.
+    /// Perhaps one of these.
     Several(Vec<String>),
     Nothing,
 }
@@ -105,14 +110,14 @@ impl<'a> NameIndex<'a> {
 
     /// The current path of the file that moved away from a path or address, according to the history; `None` if
     /// ambiguous.
-    pub(super) fn moved_to(&self, path: &str, history: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    pub(super) fn moved_to(&self, path: &str, history: &dyn History) -> Option<String> {
         let now: BTreeSet<String> = self.moves(path, history).into_values().collect();
         let mut now = now.into_iter();
         now.next().filter(|_| now.next().is_none())
     }
 
     /// The files that a path or an address may have named before they moved, and their current paths.
-    pub(super) fn moves(&self, path: &str, history: &dyn Fn(&str) -> Option<String>) -> BTreeMap<String, String> {
+    pub(super) fn moves(&self, path: &str, history: &dyn History) -> BTreeMap<String, String> {
         let path = path.trim_matches('/');
         let stem = path.strip_suffix(".html").unwrap_or(path);
         let forms: Vec<String> = match has_page_ending(path) || is_asset(path) {
@@ -125,7 +130,7 @@ impl<'a> NameIndex<'a> {
         };
         let old = self.prefixes.iter().flat_map(|prefix| forms.iter().map(move |form| format!("{prefix}{form}")));
         let old = old.chain(self.site.files_for(stem));
-        let now = |old: String| Some((history(&old).filter(|now| self.site.has_file(now))?, old));
+        let now = |old: String| Some((history.moved(&old).filter(|now| self.site.has_file(now))?, old));
         old.filter(|old| !self.site.has_file(old)).filter_map(now).map(|(now, old)| (old, now)).collect()
     }
 
@@ -157,12 +162,54 @@ impl<'a> NameIndex<'a> {
         self.only_one(&wanted, from, target)
     }
 
+    /// Whether a page or a file has this path but for its letter case, its ending and `index`.
+    pub(super) fn has_near(&self, path: &str) -> bool {
+        let wanted = plain(path);
+        self.pages.contains_key(&wanted) && !wanted.is_empty() || self.assets.contains_key(&path.to_lowercase())
+    }
+
+    /// The page at the path of a link, without its leading `..`, from a folder of the page `from` or one above it.
+    pub(super) fn at_another_depth(&self, from: &str, written: &str) -> Resolution {
+        let wanted = plain(climbed(written));
+        if !is_distinctive(file_name(&wanted)) {
+            return Resolution::Nothing;
+        }
+        let mut found = BTreeSet::new();
+        for start in [folder(from), self.site.address(from).unwrap_or_default()] {
+            let mut above = start;
+            loop {
+                let path = if above.is_empty() { wanted.clone() } else { format!("{}/{wanted}", above.to_lowercase()) };
+                found.extend(self.pages.get(&path).into_iter().flatten().copied());
+                if above.is_empty() {
+                    break;
+                }
+                above = folder(above);
+            }
+        }
+        let is_served = |file: &str| self.site.address(file).is_some();
+        if written.starts_with('/') && (!is_served(from) || has_page_ending(written)) {
+            // What is served at the root where the page is shown is unknown, and a file there may be served as it is.
+            return Resolution::Nothing;
+        }
+        found.retain(|file| {
+            *file != from && (is_served(file) || !is_served(from)) && self.is_of_the_same_docs(file, from)
+        });
+        one_of(Some(&found), |_| Reason::Depth)
+    }
+
+    /// Whether two pages belong to the same site, version and language.
+    fn is_of_the_same_docs(&self, one: &str, other: &str) -> bool {
+        let place = |file: &str| {
+            let place = self.site.layout().place(file);
+            (place.version, place.language)
+        };
+        self.site.site_folder(one) == self.site.site_folder(other) && place(one) == place(other)
+    }
+
     /// The only page of that name, if the link clearly leads into the docs: it is relative, or its folder holds pages.
     /// Other links, such as `/pricing`, may be served by something else.
     fn only_one(&self, wanted: &str, from: &str, target: &str) -> Resolution {
         let name = file_name(wanted);
-        let is_distinctive =
-            name.len() >= MIN_NAME_BYTES && name.chars().filter(|c| c.is_alphabetic()).count() >= MIN_NAME_BYTES - 1;
         let above = folder(wanted);
         let is_of_the_docs = match above.is_empty() {
             true => !target.starts_with('/'),
@@ -176,24 +223,36 @@ impl<'a> NameIndex<'a> {
             found.iter().filter(|file| self.site.site_folder(file) == site_folder).copied().collect::<BTreeSet<_>>()
         });
         let ends_alike = |file: &&str| !above.is_empty() && plain(file).ends_with(&format!("/{wanted}"));
-        let Some(found) = found.filter(|found| is_distinctive && !found.is_empty()) else {
+        let Some(found) = found.filter(|found| is_distinctive(name) && !found.is_empty()) else {
             return Resolution::Nothing;
         };
         let is_clear = is_of_the_docs || (found.len() == 1 && found.iter().all(ends_alike));
-        let version_and_language = |file: &str| {
-            let place = self.site.layout().place(file);
-            (place.version, place.language)
-        };
         match found.iter().next() {
             Some(file) if found.len() == 1 => {
-                match is_clear && *file != from && version_and_language(file) == version_and_language(from) {
-                    true => Resolution::One((*file).to_owned(), Reason::OnlyOne),
+                let file = (*file).to_owned();
+                match file != from && self.is_of_the_same_docs(&file, from) {
+                    true if is_clear => Resolution::One(file, Reason::OnlyOne),
+                    true => Resolution::Several(vec![file]),
                     false => Resolution::Nothing,
                 }
             }
             _ => one_of(Some(&found), |_| Reason::OnlyOne),
         }
     }
+}
+
+/// Whether a name is more than a number or a few letters.
+fn is_distinctive(name: &str) -> bool {
+    name.len() >= MIN_NAME_BYTES && name.chars().filter(|c| c.is_alphabetic()).count() >= MIN_NAME_BYTES - 1
+}
+
+/// A path without the parts at its beginning that lead up.
+fn climbed(path: &str) -> &str {
+    let mut rest = path;
+    while let Some(("" | "." | "..", below)) = rest.split_once('/') {
+        rest = below;
+    }
+    rest
 }
 
 fn one_of(files: Option<&BTreeSet<&str>>, why: impl Fn(&str) -> Reason) -> Resolution {
@@ -255,7 +314,7 @@ fn is_index(name: &str) -> bool {
 
 fn without_ending(path: &str) -> &str {
     let path = path.trim_matches('/');
-    let endings = [".html", ".htm", ".md", ".mdx", ".markdown", ".rst"];
+    let endings = [".html", ".htm", ".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc", ".ipynb"];
     let is_ending = |ending: &&str| {
         path.get(path.len().saturating_sub(ending.len())..).is_some_and(|end| end.eq_ignore_ascii_case(ending))
     };
@@ -284,6 +343,10 @@ mod tests {
         Resolution::One(file.to_owned(), why)
     }
 
+    fn perhaps(file: &str) -> Resolution {
+        Resolution::Several(vec![file.to_owned()])
+    }
+
     #[test]
     fn a_page_is_meant_only_where_something_says_so() {
         let tree = site(&[
@@ -307,8 +370,8 @@ mod tests {
             ("guides/errors", "/guides/errors", one("api/errors.mdx", Reason::OnlyOne)),
             ("img/logo.png", "/img/logo.png", one("img/Logo.png", Reason::LetterCase)),
             // In another folder, which may be served by something else.
-            ("reference/rest/errors", "/reference/rest/errors", Resolution::Nothing),
-            ("errors", "/errors", Resolution::Nothing),
+            ("reference/rest/errors", "/reference/rest/errors", perhaps("api/errors.mdx")),
+            ("errors", "/errors", perhaps("api/errors.mdx")),
             (
                 "guides/list-all",
                 "/guides/list-all",
@@ -324,7 +387,13 @@ mod tests {
         ] {
             assert_eq!(names.page(wanted, "guides/retries.mdx", target), expected, "{wanted}");
         }
-        let history = |old: &str| (old == "guides/queue.mdx").then(|| "guides/webhooks.mdx".to_owned());
+        struct Moves;
+        impl History for Moves {
+            fn moved(&self, old: &str) -> Option<String> {
+                (old == "guides/queue.mdx").then(|| "guides/webhooks.mdx".to_owned())
+            }
+        }
+        let history = Moves;
         assert_eq!(names.moved_to("guides/queue", &history).as_deref(), Some("guides/webhooks.mdx"));
         assert_eq!(names.moved_to("guides/queues", &history), None);
     }

@@ -41,7 +41,7 @@ impl ShownPages {
     }
 
     /// Like [`has_anchor`](Self::has_anchor), as if the site's build made no anchors by rules of its own.
-    pub(crate) fn finds_anchor(&self, site: &Site, tree: &dyn Tree, page: &Page, anchor: &str) -> Option<bool> {
+    pub fn finds_anchor(&self, site: &Site, tree: &dyn Tree, page: &Page, anchor: &str) -> Option<bool> {
         if site.layout().has_anchor(page, anchor) {
             return Some(true);
         }

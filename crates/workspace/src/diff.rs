@@ -119,26 +119,25 @@ pub(crate) fn between(
     described(repo, pairs_between(repo, old, new)?, view)
 }
 
-/// A path that one of two trees has and the other lacks; both, for a renamed file.
+/// A file that differs between two trees: its path and content in the old one, and its path in the new one.
 pub(crate) struct PathChange {
-    pub(crate) old: Option<String>,
+    pub(crate) old: Option<(String, BlobId)>,
     pub(crate) new: Option<String>,
 }
 
-/// The paths that one tree has and the other lacks.
+/// The files that differ between two trees, without links and submodules.
 pub(crate) fn path_changes(
     repo: &gix::Repository,
     old: gix::ObjectId,
     new: gix::ObjectId,
 ) -> Result<Vec<PathChange>, GitError> {
     let mut pairs = pairs_between(repo, old, new)?;
-    pairs.retain(|pair| pair.old.is_none() || pair.new.is_none());
+    pairs.retain(|pair| pair.old.iter().chain(&pair.new).all(|side| side.mode.is_file()));
     let pairs = renames::joined(repo, pairs)?.into_iter();
     Ok(pairs
-        .map(|pair| match (pair.old_path, pair.new) {
-            (Some(old), _) => PathChange { old: Some(old), new: Some(pair.path) },
-            (None, Some(_)) => PathChange { old: None, new: Some(pair.path) },
-            (None, None) => PathChange { old: Some(pair.path), new: None },
+        .map(|Pair { path, old_path, old, new }| PathChange {
+            old: old.map(|side| (old_path.unwrap_or_else(|| path.clone()), side.blob)),
+            new: new.map(|_| path),
         })
         .collect())
 }

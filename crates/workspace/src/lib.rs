@@ -67,6 +67,7 @@ pub use conflict::{ConflictKind, FileConflict, LineConflict};
 pub use create::create_repository;
 pub use diff::{Diff, DiffView, FileDiff, FileStatus};
 pub use error::{ErrorDetail, GitError, MergeError, PathRefused, PushError, TriedCredentials};
+pub use history::FileHistory;
 pub use id::{BlobId, CommitId, IdError};
 pub use listings::Listing;
 pub use merge::{FileMerge, MergeFile, Merged, Update};

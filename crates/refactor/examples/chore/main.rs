@@ -17,7 +17,9 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use docent_refactor::{Refactored, add_descriptions, add_titles, delete_page, fix_links, move_page, replace_text};
+use docent_refactor::{
+    History, Refactored, add_descriptions, add_titles, delete_page, fix_links, move_page, replace_text,
+};
 use docent_site::Tree;
 #[path = "../../../site/examples/folder/mod.rs"]
 mod folder;
@@ -31,8 +33,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     };
     let (root, into, within) = (option("--root"), option("--into"), option("--in"));
     let renames = option("--renames").map(std::fs::read_to_string).transpose()?.unwrap_or_default();
-    let renames: BTreeMap<&str, &str> = renames.lines().filter_map(|line| line.split_once('\t')).collect();
-    let history = |old: &str| renames.get(old).map(|now| (*now).to_owned());
+    let renames = renames.lines().filter_map(|line| line.split_once('\t'));
+    let history = Renames(renames.map(|(old, now)| (old.to_owned(), now.to_owned())).collect());
     let root = root.unwrap_or_default();
     let within: Vec<String> = within.into_iter().collect();
     let [chore, repository, rest @ ..] = arguments.as_slice() else { return Err("which chore, and where?".into()) };
@@ -62,6 +64,15 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         write(&done, &tree, &Path::new(&into).join(root))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The history of files that were moved.
+struct Renames(BTreeMap<String, String>);
+
+impl History for Renames {
+    fn moved(&self, old: &str) -> Option<String> {
+        self.0.get(old).cloned()
+    }
 }
 
 fn write(done: &Refactored, tree: &dyn Tree, into: &Path) -> std::io::Result<()> {

@@ -8,6 +8,8 @@ use docent_markdown::{Format, Link, LinkKind, is_page};
 use docent_refactor::{Change, RefactorError, Refactored, TextEdit, apply, delete_page, fix_links, move_page};
 use docent_site::{ChangedTree, LinkShape, Site, Target, Tree, imports, parts};
 
+use crate::Renames;
+
 /// The folder that pages are moved into. What compares a site before and after takes it out of paths.
 const FOLDER: &str = "moved-here";
 
@@ -275,8 +277,7 @@ pub(crate) fn break_and_fix(tree: &dyn Tree, count: usize) -> Result<ExitCode, B
     for damage in [Damage::Case, Damage::Ending, Damage::Moved] {
         let mut changed = ChangedTree::new(tree);
         let (broken, moves) = break_links(&mut changed, damage, count);
-        let history = |old: &str| moves.get(old).cloned();
-        let done = fix_links(&changed, &[], &history)?;
+        let done = fix_links(&changed, &[], &Renames(moves))?;
         let dangling = Site::read(&changed);
         let (broken, sound): (Vec<Broken>, Vec<Broken>) = broken.into_iter().partition(|broken| {
             let now = target(&dangling, &changed, broken).map(|now| dangling.resolve(&broken.file, &now));

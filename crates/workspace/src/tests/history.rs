@@ -1,4 +1,4 @@
-//! Tests of the current paths of renamed files.
+//! Tests of the former paths and contents of files.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::{World, git};
 use crate::CommitId;
 
 fn moved(world: &World, at: CommitId) -> BTreeMap<String, String> {
-    world.fetched().base(at).unwrap().moved().unwrap().into_iter().collect()
+    world.fetched().base(at).unwrap().history().unwrap().moved.into_iter().collect()
 }
 
 fn paths<const N: usize>(pairs: [(&str, &str); N]) -> BTreeMap<String, String> {
@@ -53,4 +53,26 @@ fn a_file_that_another_made_way_for_is_not_followed() {
     let tip = world.publish("in a row");
     // `a.md` exists before and after, so comparing the two trees cannot show that its content came from `b.md`.
     assert_eq!(moved(&world, tip), paths([]));
+}
+
+#[test]
+fn former_contents_are_those_of_the_same_file_under_any_name() {
+    let world = World::new();
+    world.put("page.md", "of another page\n");
+    world.publish("a page");
+    git(&world.work, &["rm", "-q", "page.md"]);
+    world.publish("gone");
+    world.put("page.md", "one\ntwo\nthree\nfour\n");
+    world.publish("another page of that name");
+    world.put("page.md", "one\ntwo\nthree\nfive\n");
+    world.publish("an edit");
+    git(&world.work, &["mv", "page.md", "new.md"]);
+    world.put("new.md", "one\ntwo\nthree\nsix\n");
+    let tip = world.publish("moved and edited");
+    let base = world.fetched().base(tip).unwrap();
+    let history = base.history().unwrap();
+    let texts: Vec<String> =
+        history.former["new.md"].iter().map(|id| String::from_utf8(base.blob(*id).unwrap()).unwrap()).collect();
+    assert_eq!(texts, ["one\ntwo\nthree\nfive\n", "one\ntwo\nthree\nfour\n"]);
+    assert!(!history.former.contains_key("page.md"));
 }

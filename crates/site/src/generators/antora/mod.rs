@@ -315,10 +315,10 @@ fn page_or_asset(site: &Site, file: String, anchor: Option<String>) -> Target {
 }
 
 /// The page that `xref:module:page[]` lacks the extension for: Asciidoctor takes the name for an id of the page with the
-/// link. A name without a module may be such an id.
+/// link. A name without a module and without a folder may be such an id.
 fn page_of_id(site: &Site, from: &Resource<'_, '_>, id: &str) -> Option<String> {
     let name = format!("{id}.adoc");
-    let id = ResourceId::read(&name).filter(|id| id.module.is_some())?;
+    let id = ResourceId::read(&name).filter(|id| id.module.is_some() || name.contains('/'))?;
     match site.layout().options.antora.resolve(site.root(), from, &id, "page") {
         ResolvedResource::Files(files, _) => files.into_iter().find(|file| site.address(file).is_some()),
         ResolvedResource::Elsewhere => None,

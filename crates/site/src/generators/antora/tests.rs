@@ -104,6 +104,7 @@ fn names_lead_to_resources() {
         ("guide:b.adoc", missing("guide/pages/b.adoc")),
         ("b.png", missing("ROOT/images/b.png")),
         ("#guide:index", missing("guide/pages/index.adoc")),
+        ("#sub/deep", missing("ROOT/pages/sub/deep.adoc")),
         ("#guide:none", page("ROOT/pages/sub/deep.adoc", Some("guide:none"))),
         ("elsewhere:start.adoc", Target::NotUnderstood),
         ("nobody::start.adoc", Target::NotUnderstood),

@@ -45,6 +45,11 @@ impl Rules for Plain {
 impl LinkRules for Plain {
     /// Resolves a link to a file or folder as a forge does: relative to the file, absolute from the root of the repository.
     fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
+        if (link.is_absolute() || link.path.ends_with(".html")) && !site.site_folder(link.from).is_empty() {
+            // The page belongs to a site with a configuration of its own: its absolute links start from that site, and its
+            // build makes HTML.
+            return Target::NotUnderstood;
+        }
         let root = site.root();
         let path = match link.path.strip_prefix('/') {
             Some(path) => joined_in("", "", path).map(|path| from_root(root, &path)),
