@@ -1,6 +1,7 @@
 // The stories of a reader with the chat. Each gets a scene: it opens pages of the host and states its expectations by
 // `expect(what, truth, detail)`. The model's replies are in tests/blackbox/sdk.rs.
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { hostileTexts } from './hostile_texts.mjs';
 
@@ -354,20 +355,38 @@ export async function aLongAnswerCostsLittle({ visit, expect }) {
   const page = await visit('/plain/');
   await opener(page).click();
   await panelOf(page).waitFor();
-  let body = 'data: {"type":"start","messageId":"m"}\n\n';
-  for (let n = 0; n < 2_000; n += 1) {
+  const frames = Array.from({ length: 2_000 }, (_, n) => {
     const block = Math.floor(n / 20) + 1;
     const text = 'a delivery that fails, retried so ';
-    body += n % 20 === 0 ? `data: {"type":"data-block","id":"${block}","data":["p","${text}"]}\n\n` : `data: {"type":"data-edit","data":[[${block},0,"${text}"${n % 4 === 0 ? ',["code","again"]' : ''}]]}\n\n`;
-  }
-  await page.route('**/message?*', route => route.request().method() === 'POST' ? route.fulfill({ status: 200, headers: { 'Access-Control-Allow-Origin': '*' }, body: `${body}data: {"type":"finish"}\n\n` }) : route.continue());
+    return n % 20 === 0 ? `data: {"type":"data-block","id":"${block}","data":["p","${text}"]}\n\n` : `data: {"type":"data-edit","data":[[${block},0,"${text}"${n % 4 === 0 ? ',["code","again"]' : ''}]]}\n\n`;
+  });
+  // As fast as a quick model writes.
+  const writer = createServer(async (request, response) => {
+    response.writeHead(200, { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*', 'Content-Type': 'text/event-stream' });
+    if (request.method !== 'POST') return response.end();
+    response.write('data: {"type":"start","messageId":"m"}\n\n');
+    for (const frame of frames) {
+      response.write(frame);
+      await new Promise(resolve => setTimeout(resolve, 8));
+    }
+    response.end('data: {"type":"finish"}\n\n');
+  });
+  await new Promise(resolve => writer.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${writer.address().port}/`;
+  await page.route('**/message?*', route => route.continue(route.request().method() === 'POST' ? { url } : {}));
   await page.evaluate(() => {
     window.touched = 0;
     const count = records => { for (const { addedNodes, removedNodes } of records) window.touched += addedNodes.length + removedNodes.length; };
     new MutationObserver(count).observe(document.querySelector('docent-chat').shadowRoot, { childList: true, subtree: true });
   });
+  const browser = await page.context().newCDPSession(page);
+  await browser.send('Performance.enable');
+  const spent = async () => (await browser.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'ScriptDuration').value;
+  const before = await spent();
   await asks(page, QUESTION);
-  await page.waitForFunction(() => (document.querySelector('docent-chat').shadowRoot.querySelector('.rating')));
+  await turn(page, 0).locator('.rating').waitFor({ timeout: 60_000 });
+  console.log(`the script of an answer of 64 KiB in 2,000 pieces took ${Math.round((await spent() - before) * 1_000)} ms`);
+  writer.close();
   const { length, nodes } = await turn(page, 0).locator('.answer').evaluate(node => ({ length: node.textContent.length, nodes: node.querySelectorAll('*').length }));
   expect('all of it is shown', length > 64 * 1024, length);
   const touched = await page.evaluate(() => window.touched);

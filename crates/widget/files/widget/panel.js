@@ -35,15 +35,18 @@ const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const meta = (name) => document.querySelector(`meta[name="docent:${name}"], meta[name="docsearch:${name}"]`)?.content;
 const plain = (markdown) => markdown.replace(/^(#.*\n)+/, "").replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[*_`#>|]+/g, " ").replace(/\s+/g, " ").trim();
 
-/** The frames of a reply. */
+/** The frames of a reply. While it is being written, what has come is taken some twenty times a second. */
 async function* frames(body) {
   const [reader, decoder] = [body.getReader(), new TextDecoder()];
   for (let rest = ""; ;) {
+    const asked = performance.now();
     const { value, done } = await reader.read();
     if (done) return;
+    const waited = performance.now() - asked > 2;
     const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
     rest = lines.pop();
     for (const line of lines) if (line.startsWith("data: {")) yield JSON.parse(line.slice(6));
+    if (waited) await wait(40);
   }
 }
 
