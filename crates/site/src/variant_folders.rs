@@ -211,10 +211,11 @@ fn parts(path: &str, kind: FolderKind, refined: &HashSet<&str>) -> Vec<Part> {
             FolderKind::Language => is_language(name),
             FolderKind::Version => VersionName::of_folder(name).is_some(),
         };
-        if kind == FolderKind::Version && has_word(ABOUT_VERSIONS, &name.to_ascii_lowercase()) {
-            return parts;
-        }
         if is_one {
+            let is_about_versions = |name: &str| has_word(ABOUT_VERSIONS, &name.to_ascii_lowercase());
+            if kind == FolderKind::Version && path[..end].split('/').any(is_about_versions) {
+                return parts;
+            }
             match parts.last_mut().filter(|part| kind == FolderKind::Version && depth > 0 && part.end + 1 == start) {
                 // `v2/2.20`: one version in two nested folders.
                 Some(part) if is_inner(&path[part.name..part.end], name, refined.contains(&path[..part.end])) => {
