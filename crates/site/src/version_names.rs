@@ -2,12 +2,35 @@
 
 use std::cmp::Ordering;
 
-use docent_markdown::has_word;
-
 /// Names of the latest release, of unreleased versions, and of versions that are kept for those who need them.
 const LATEST: [&str; 5] = ["latest", "stable", "current", "lts", "ga"];
-const UNRELEASED: &str = "next dev devel develop development main master trunk head edge nightly canary preview pre \
-    beta alpha rc unstable upcoming unreleased draft experimental insiders snapshot prerelease";
+const UNRELEASED: [&str; 25] = [
+    "next",
+    "dev",
+    "devel",
+    "develop",
+    "development",
+    "main",
+    "master",
+    "trunk",
+    "head",
+    "edge",
+    "nightly",
+    "canary",
+    "preview",
+    "pre",
+    "beta",
+    "alpha",
+    "rc",
+    "unstable",
+    "upcoming",
+    "unreleased",
+    "draft",
+    "experimental",
+    "insiders",
+    "snapshot",
+    "prerelease",
+];
 const KEPT: [&str; 6] = ["old", "legacy", "archive", "archived", "previous", "deprecated"];
 /// Prefixes of a version number.
 const PREFIXES: [&str; 6] = ["version", "release", "ver", "rel", "v", ""];
@@ -99,7 +122,7 @@ pub(crate) fn without_docs(name: &str) -> (&str, Option<&str>) {
 fn kind_of_word(word: &str) -> Option<NameKind> {
     if LATEST.contains(&word) {
         Some(NameKind::Latest)
-    } else if has_word(UNRELEASED, word) {
+    } else if UNRELEASED.contains(&word) {
         Some(NameKind::Unreleased)
     } else {
         KEPT.contains(&word).then_some(NameKind::Kept)
