@@ -104,6 +104,13 @@ export class Hosts {
       response.end(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Docs</title><link rel="icon" href="data:,"><body><script type="module" src="/docent/widget.js" data-domain="${domain}" data-key="${key}"></script></body></html>`);
       return;
     }
+    if (pathname === '/early') {
+      // A page whose body comes late.
+      response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
+      response.write(`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Docs</title><link rel="icon" href="data:,"><script>import("${server}/widget.js").then(({ init }) => { window.hadBody = Boolean(document.body); init({ domain: "${domain}", key: "${key}" }); });</script>`);
+      setTimeout(() => response.end('</head><body><p>Text</p></body></html>'), 1_500);
+      return;
+    }
     if (pathname === '/docsearch' || pathname === '/docsearch-react') {
       const box = pathname === '/docsearch' ? withDocSearch : withReact;
       response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
@@ -119,7 +126,7 @@ export class Hosts {
     const data = { domain, key, starters: 'How often is a webhook delivery retried? | What does error E1002 mean?', help: 'help@acme.test', ...Object.fromEntries(searchParams) };
     const attributes = Object.entries(data).map(([name, value]) => ` data-${name}="${value}"`).join('');
     const strict = pathname.startsWith('/strict');
-    const policy = `default-src 'none'; script-src ${from} 'self'; connect-src ${from}; img-src ${from}; require-trusted-types-for 'script'`;
+    const policy = `default-src 'none'; script-src ${from}${searchParams.has('taken') ? " 'self'" : ''}; connect-src ${from}; img-src ${from}; require-trusted-types-for 'script'`;
     const inline = pathname.includes('inline') ? `<docent-chat${attributes}></docent-chat>` : '';
     response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store', ...(strict && { 'Content-Security-Policy': policy }) });
     response.end(`<!doctype html><html lang="${data.lang ?? 'en'}" dir="${data.dir ?? 'ltr'}"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Retries</title>${strict ? "" : `<link rel="icon" href="data:,">`}

@@ -24,8 +24,12 @@ const asks = async (page, question) => {
 };
 const bodies = page => page.asked.filter(request => request.method() === 'POST' && request.url().includes('/message')).map(request => request.postDataJSON());
 
-export async function underAStrictPolicyTheWholeStoryIsTold({ visit, expect, stage, hosts, assistant }) {
-  const page = await visit('/strict/guides/retries');
+export const underAStrictPolicyTheWholeStoryIsTold = scene => wholeStory('/strict', scene);
+export const onAHostThatStylesEverythingBadlyTheWholeStoryIsTold = scene => wholeStory('/hostile', scene);
+
+async function wholeStory(host, { visit, expect, stage, hosts, assistant }) {
+  const { asked = 0 } = (await stage.model(HELD)) ?? {};
+  const page = await visit(`${host}/guides/retries`);
   await opener(page).waitFor();
   expect('one file is loaded before the first click', page.asked.filter(request => request.url().startsWith(assistant.server)).length === 1, page.asked.map(request => request.url()));
   expect('nothing is stored then', JSON.stringify(await kept(page)) === '[0,""]', await kept(page));
@@ -40,7 +44,7 @@ export async function underAStrictPolicyTheWholeStoryIsTold({ visit, expect, sta
   const link = turn(page, 0).locator('.answer a');
   expect('links lead to the docs', (await link.getAttribute('href')) === `${hosts.origin}/guides/webhooks`, await link.getAttribute('href'));
   expect('sources are cards', (await turn(page, 0).locator('.cards a', { hasText: 'Webhooks' }).count()) > 0);
-  expect('the page is sent along', bodies(page)[0].currentPath === '/strict/guides/retries', JSON.stringify(bodies(page)[0]));
+  expect('the page is sent along', bodies(page)[0].currentPath === `${host}/guides/retries`, JSON.stringify(bodies(page)[0]));
 
   await asks(page, FOLLOW_UP);
   await reads(page, 1, 'looks at it again');
@@ -66,7 +70,7 @@ export async function underAStrictPolicyTheWholeStoryIsTold({ visit, expect, sta
   await ends(page, 2);
   const text = await turn(page, 2).locator('.answer').innerText();
   expect('a reply goes on over a reload, and once', text.split('heavier').length === 2 && (await turn(page, 3).count()) === 0, text);
-  expect('the model was asked once', (await stage.model(HELD)).asked === 1);
+  expect('the model was asked once', (await stage.model(HELD)).asked === asked + 1);
   expect('the conversation is still there', (await turn(page, 0).locator('.answer').innerText()).includes('parked'));
   expect('there is no cookie', (await kept(page))[1] === '');
 
@@ -276,6 +280,7 @@ export async function theKeyboardAloneSuffices({ visit, expect, stage }) {
   await page.keyboard.press('Enter');
   await reads(page, 0, 'parked');
   await ends(page, 0);
+  await page.waitForFunction(() => window.said.includes('complete'));
   const said = await page.evaluate(() => window.said);
   expect('the answer is told once, by sentence', said.includes('coming.') && said.includes('complete') && said.split('parked for a day').length === 2, said);
   const reached = new Set();
@@ -284,12 +289,33 @@ export async function theKeyboardAloneSuffices({ visit, expect, stage }) {
     reached.add(await page.evaluate(() => { const node = document.querySelector('docent-chat').shadowRoot.activeElement; return node?.ariaLabel ?? node?.className ?? node?.tagName; }));
   }
   expect('so are links and thumbs', ['Helpful', 'Not helpful', 'Close'].every(name => reached.has(name)), [...reached]);
+  await turn(page, 0).getByRole('button', { name: 'Not helpful' }).focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('The days.');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await turn(page, 0).locator('.rating .soft').waitFor();
   await page.keyboard.press('Escape');
-  expect('Escape closes', await panelOf(page).isHidden());
+  expect('Escape closes, also when what had the focus is gone', await panelOf(page).isHidden());
   expect('and gives the focus back', (await inside()) === 'open', await inside());
   await page.locator('#passage').click();
   await page.keyboard.press('Control+k');
   expect('Control and K open', await panelOf(page).isVisible());
+  await page.keyboard.press('Escape');
+  await page.evaluate(() => window.Docent.reset());
+  await page.keyboard.press('Control+k');
+  await panelOf(page).getByRole('button', { name: QUESTION }).focus();
+  await page.keyboard.press('Enter');
+  await ends(page, 0);
+  await page.keyboard.press('Escape');
+  expect('and after a question to begin with', await panelOf(page).isHidden());
+  await page.evaluate(() => getSelection().selectAllChildren(document.querySelector('#passage')));
+  await page.keyboard.press('Shift');
+  await page.locator('docent-chat .about').waitFor();
+  await page.keyboard.press('Control+k');
+  await panelOf(page).locator('.chip', { hasText: 'A delivery that fails' }).waitFor();
   const taken = await visit('/plain/?taken');
   await opener(taken).waitFor();
   await taken.keyboard.press('Control+k');
@@ -334,8 +360,21 @@ export async function whatGoesWrongIsASentenceAndAWayOn({ visit, expect, stage, 
   await turn(page, 0).getByRole('button', { name: 'Search the docs instead' }).click();
   await turn(page, 0).locator('.cards a').first().waitFor();
   await page.unroute('**/message?*');
-  await turn(page, 0).getByRole('button', { name: 'Try again' }).click();
+  await turn(page, 0).getByRole('button', { name: 'Try again' }).focus();
+  await page.keyboard.press('Enter');
   await reads(page, 0, 'parked');
+  await ends(page, 0);
+  await page.keyboard.press('Escape');
+  expect('the keyboard stays in the chat', await panelOf(page).isHidden());
+
+  const search = await visit('/plain/?mode=search', { allowed: network });
+  await opener(search).click();
+  await search.route('**/v1/search/**', route => route.request().method() === 'POST' ? route.fulfill({ status: 503, headers: cors, body: '{"error":"x"}' }) : route.continue());
+  await panelOf(search).locator('textarea').fill('webhook');
+  await panelOf(search).locator('.trouble', { hasText: 'cannot be reached' }).waitFor();
+  await search.unroute('**/v1/search/**');
+  await panelOf(search).getByRole('button', { name: 'Try again' }).click();
+  await panelOf(search).locator('.cards a').first().waitFor();
 
   await stage.holdsTheModel();
   const cut = await visit('/plain/?proxied', { allowed: network });
@@ -349,6 +388,48 @@ export async function whatGoesWrongIsASentenceAndAWayOn({ visit, expect, stage, 
   await ends(cut, 0);
   const text = await turn(cut, 0).locator('.answer').innerText();
   expect('a lost connection is taken up', text.split('heavier').length === 2, text);
+}
+
+export async function aPieceThatIsANumberIsText({ visit, expect }) {
+  const frames = [
+    ['data-block', ['p', 'Retried']], ['data-edit', [[1, 0, ' 5']]], ['data-edit', [[1, 0, ' times'], [1, 0, '-1']]],
+    ['data-block', ['table', ['tr', ['td', '1']]]], ['data-edit', [[2, 1, ['td', '2']]]], ['data-edit', [[2, 0, ['tr', ['td', '3']]], [2, 2, '4']]],
+    ['data-edit', [[1, 0, -2], [1, 0, ['code', '6']], [1, 1, '7'], [1, 0, 1]]],
+  ];
+  const documented = /```js\n(function edit[\s\S]*?)```/.exec(readFileSync(new URL('../../docs/API.md', import.meta.url), 'utf8'))[1];
+  const edit = new Function(`${documented}; return edit;`)();
+  const blocks = [];
+  for (const [type, data] of frames) type === 'data-block' ? blocks.push(structuredClone(data)) : structuredClone(data).forEach(one => edit(blocks, one));
+  expect('the function of the docs gives the blocks', JSON.stringify(blocks) === '[["p","Retried 5 times"],["table",["tr",["td","1"],["td","2"]],["tr",["td","34"]]]]', JSON.stringify(blocks));
+  const body = frames.map(([type, data]) => `data: ${JSON.stringify({ type, id: '1', data })}\n\n`).join('');
+  const page = await visit('/plain/');
+  await page.route('**/message?*', route => route.request().method() === 'POST' ? route.fulfill({ status: 200, headers: { 'Access-Control-Allow-Origin': '*' }, body: `data: {"type":"start","messageId":"m"}\n\n${body}data: {"type":"finish"}\n\n` }) : route.continue());
+  await opener(page).click();
+  await asks(page, QUESTION);
+  await ends(page, 0);
+  const shown = [await turn(page, 0).locator('.answer > p').textContent(), await turn(page, 0).locator('td').allTextContents()];
+  expect('and the chat shows them', JSON.stringify(shown) === '["Retried 5 times",["1","2","34"]]', JSON.stringify(shown));
+}
+
+export async function aTranscriptOfAnySignsIsSent({ visit, expect }) {
+  const page = await visit('/plain/?help=https%3A%2F%2Facme.test%2Fask%3Ft%3D%7Btranscript%7D');
+  const answer = `${'😀'.repeat(1_900)}a`;
+  await page.route('**/message?*', route => route.request().method() === 'POST' ? route.fulfill({ status: 200, headers: { 'Access-Control-Allow-Origin': '*' }, body: `data: {"type":"start","messageId":"m"}\n\ndata: {"type":"data-block","id":"1","data":["p","${answer}"]}\n\ndata: {"type":"finish"}\n\n` }) : route.continue());
+  await opener(page).click();
+  await asks(page, QUESTION);
+  await ends(page, 0);
+  await page.evaluate(() => addEventListener('docent:help', event => { window.transcript = event.detail.transcript; }));
+  const link = turn(page, 0).locator('.help');
+  await link.evaluate(node => { node.target = ''; node.addEventListener('click', event => event.preventDefault()); node.click(); });
+  const sent = new URL(await link.evaluate(node => node.href)).searchParams.get('t');
+  expect('it is the end of the conversation', [...sent].length === 1_800 && sent.endsWith('😀a'), sent.slice(-20));
+  expect('and the page is told', (await page.evaluate(() => window.transcript)) === sent);
+}
+
+export async function itWaitsForTheBodyOfThePage({ visit, expect }) {
+  const page = await visit('/early');
+  await opener(page).waitFor();
+  expect('the script ran before the body was there', (await page.evaluate(() => window.hadBody)) === false);
 }
 
 export async function aLongAnswerCostsLittle({ visit, expect }) {
@@ -406,6 +487,12 @@ export async function thePageCanDriveIt({ visit, expect }) {
   await page.evaluate(() => window.Docent.update({ title: 'Acme answers', texts: { note: 'Be careful.' } }));
   await panelOf(page).getByText('Acme answers').waitFor();
   expect('what was said stays', (await turn(page, 0).locator('.answer').innerText()).includes('parked'));
+  await panelOf(page).locator('.line textarea').fill('Half a ques');
+  await page.evaluate(() => window.Docent.update({ label: 'Help me' }));
+  await page.keyboard.type('tion');
+  const typed = await panelOf(page).locator('.line textarea').inputValue();
+  expect('and what is half typed', typed === 'Half a question', typed);
+  expect('the button has its new words', (await opener(page).textContent()) === 'Help me', await opener(page).textContent());
   expect('the owner has texts of their own', (await panelOf(page).locator('.note').innerText()) === 'Be careful.');
   await page.evaluate(() => window.Docent.close());
   await page.evaluate(() => window.Docent.ask('And what happens after that?'));

@@ -390,6 +390,7 @@ expect('nothing was loaded from elsewhere', requested.every((url) => url.origin 
 // ---- The snippet for pages of the docs, on a site of another origin: pasted, and under a strict policy ---------------------
 await page.goto(`${server}/dashboard/acme/widget?key=${keys.assistant}&title=Acme+answers`);
 await page.locator('docent-chat .panel', { hasText: 'Acme answers' }).waitFor();
+await page.getByText('This key may be used on the pages of').waitFor();
 const [element, code] = await Promise.all(['html', 'script'].map((id) => page.locator(`#${id}`).textContent()));
 const docs = createServer((request, response) => {
   const strict = request.url.startsWith('/strict');

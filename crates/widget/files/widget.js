@@ -14,7 +14,7 @@ const STYLE = `
 .about { font-size: 13px }
 :focus-visible { outline: 2px solid; outline-offset: 2px }
 svg { width: 1.2em; fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round }
-[hidden] { display: none }`;
+[hidden] { display: none !important }`;
 const CHAT = "M21 12a8 8 0 0 1-8 8H3l2-4a8 8 0 1 1 16-4Z";
 
 const isField = (node) => node?.matches?.("input, textarea, select, [contenteditable]:not([contenteditable=false])");
@@ -37,7 +37,7 @@ export const sheet = (text) => {
 };
 
 /** Floating behind a button, or inline, where somebody wrote the element into a page. */
-export class DocentChat extends HTMLElement {
+export class DocentChat extends (globalThis.HTMLElement ?? Object) {
   options = {};
   #panel;
   #ended = new AbortController();
@@ -63,14 +63,14 @@ export class DocentChat extends HTMLElement {
       root.append(made);
       return made;
     };
-    const language = (this.options.lang || document.documentElement.lang || navigator.language).slice(0, 2);
-    const [ask, failed] = LABELS[language] ?? LABELS.en;
-    const label = this.options.label ?? ask;
-    this.opener = button("open", icon(CHAT), label);
+    this.opener = button("open", icon(CHAT), "");
+    const offer = (this.offer = button("about", icon(CHAT), ""));
+    offer.hidden = true;
+    this.#label();
     Object.assign(this.opener, { ariaExpanded: "false", ariaHasPopup: "dialog", dir: this.direction, hidden: this.options.button === "off" });
     this.fails = () => {
-      this.opener.lastChild.data = failed;
-      setTimeout(() => { this.opener.lastChild.data = label; }, 4000);
+      this.#label(1);
+      setTimeout(() => this.#label(), 4000);
     };
     const { signal } = this.#ended;
     this.opener.addEventListener("click", () => this.toggle());
@@ -86,12 +86,10 @@ export class DocentChat extends HTMLElement {
       addEventListener("keydown", last, { capture: true, signal });
     }
     if (this.options.selection !== "off" && this.options.mode !== "search") {
-      const offer = button("about", icon(CHAT), label);
-      offer.hidden = true;
       const look = () => {
         const selection = getSelection();
         this.selected = `${selection}`.trim();
-        offer.hidden = this.selected.length < 3 || isField(document.activeElement);
+        offer.hidden = this.selected.length < 3 || isField(document.activeElement) || this.shadowRoot.activeElement?.closest(".panel");
         if (offer.hidden) return;
         const { left, bottom } = selection.getRangeAt(0).getBoundingClientRect();
         offer.style.left = `${Math.max(8, Math.min(left, innerWidth - 180))}px`;
@@ -100,11 +98,20 @@ export class DocentChat extends HTMLElement {
       for (const name of ["mouseup", "keyup"]) document.addEventListener(name, () => setTimeout(look), { signal });
       // The click would end the selection before it is read.
       offer.addEventListener("mousedown", (event) => event.preventDefault());
-      offer.addEventListener("click", () => { offer.hidden = true; this.open({ selection: this.selected }); });
+      offer.addEventListener("click", () => this.toggle());
     }
     try {
       if (JSON.parse(localStorage.getItem(this.store))?.open) this.open({ focus: false });
-    } catch { /* no storage, or not ours */ }
+    } catch {
+      // No storage, or not ours.
+    }
+  }
+
+  /** Writes on the buttons what they do, or that it is not possible. */
+  #label(which = 0) {
+    const language = (this.options.lang || document.documentElement.lang || navigator.language).slice(0, 2);
+    const texts = LABELS[language] ?? LABELS.en;
+    for (const { lastChild } of [this.opener, this.offer]) lastChild.data = which ? texts[1] : this.options.label ?? texts[0];
   }
 
   get direction() {
@@ -125,8 +132,11 @@ export class DocentChat extends HTMLElement {
   }
 
   async toggle() {
+    const { offer, selected } = this;
     const panel = await this.panel();
-    return panel.isOpen ? panel.close() : panel.open({});
+    if (offer && !offer.hidden) panel.open({ selection: selected });
+    else panel.isOpen ? panel.close() : panel.open({});
+    if (offer) offer.hidden = true;
   }
 
   async open(what = {}) { (await this.panel()).open(what); }
@@ -136,7 +146,10 @@ export class DocentChat extends HTMLElement {
 
   async update(options) {
     Object.assign(this.options, options);
-    if (this.opener) this.opener.hidden = this.options.button === "off";
+    if (this.opener) {
+      this.opener.hidden = this.options.button === "off";
+      this.#label();
+    }
     (await this.#panel)?.update();
   }
 
@@ -146,8 +159,6 @@ export class DocentChat extends HTMLElement {
     this.remove();
   }
 }
-if (!customElements.get("docent-chat")) customElements.define("docent-chat", DocentChat);
-
 // The button that is there gets other options.
 export function init(options = {}) {
   let chat = document.querySelector("docent-chat[floating]");
@@ -155,7 +166,8 @@ export function init(options = {}) {
   chat = document.createElement("docent-chat");
   chat.options = options;
   chat.setAttribute("floating", "");
-  document.body.append(chat);
+  const add = () => document.body.append(chat);
+  document.body ? add() : addEventListener("DOMContentLoaded", add);
   return chat;
 }
 
@@ -163,7 +175,11 @@ export const Docent = { init };
 for (const name of ["open", "close", "ask", "update", "reset", "destroy"]) {
   Docent[name] = (what) => (document.querySelector("docent-chat[floating]") ?? document.querySelector("docent-chat"))?.[name](what);
 }
-window.Docent ??= Docent;
 
-const script = [...document.scripts].find((one) => one.src === HERE.href && one.dataset.domain);
-if (script) init({ ...script.dataset });
+// Where the site is rendered ahead, there is no page.
+if (globalThis.document) {
+  window.Docent ??= Docent;
+  if (!customElements.get("docent-chat")) customElements.define("docent-chat", DocentChat);
+  const script = [...document.scripts].find((one) => one.src === HERE.href && one.dataset.domain);
+  if (script) init({ ...script.dataset });
+}

@@ -101,7 +101,7 @@ async fn project(
         ProjectRoute::Gaps => analytics::gaps(request, &project).await,
         ProjectRoute::Searches => searches::searches(request, &project).await,
         ProjectRoute::Docs => Ok(docs::docs(request, &project)),
-        ProjectRoute::Widget => Ok(widget::widget(request, &project)),
+        ProjectRoute::Widget => widget::widget(request, &project).await,
         ProjectRoute::Settings if is_write => projects::change(request, &project).await,
         ProjectRoute::Settings => projects::settings(request, &project),
         ProjectRoute::Reindex => projects::reindex(request, &project).await,

@@ -1,7 +1,8 @@
 //! The chat for the pages of a docs site: its options, a preview, and what to put into the site.
 
-use docent_types::Project;
-use docent_web::Response;
+use docent_access::{Key, KeyKind, KeyRecord};
+use docent_types::{Project, Timestamp};
+use docent_web::{HttpError, Response};
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
@@ -9,7 +10,8 @@ use crate::dashboard::AuthorizedRequest;
 use crate::icon::Icon;
 use crate::layout::Section;
 use crate::pages::snippets::{KEY, in_script, snippet};
-use crate::parts::empty;
+use crate::parts::{empty, notice};
+use crate::text::relative_time;
 
 const ASSISTANT_KEY: &str = "docent_assistant_";
 
@@ -148,18 +150,54 @@ impl Chat {
     }
 }
 
-pub(crate) fn widget(request: &AuthorizedRequest<'_>, project: &Project) -> Response {
+pub(crate) async fn widget(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
     let chat = Chat::in_url(request, project);
     let keys = format!("/dashboard/{}/keys", project.domain);
+    let known = match Key::parse(&chat.key) {
+        Some(key) => {
+            let records = request.parts().keys.keys(Some(&project.id)).await.map_err(HttpError::internal)?;
+            Some(records.into_iter().find(|record| record.hash == key.hash()))
+        }
+        None => None,
+    };
     let body = html! {
         p { "One script puts a chat on every page of the docs. It needs an assistant key, which is public: " a href=(keys) { "make one" } " with the origins of your site, and of this page for the preview." }
         (chat.form())
+        @if chat.has_key() { (where_used(known.flatten().as_ref(), &chat.server, &keys, request.parts().clock.now())) }
         h2 { "Preview" }
         @if chat.has_key() { (chat.preview()) } @else { (empty(Icon::Chat, "The chat is here once it has a key", "Give an assistant key above; it is public.", Some((&keys, "Make a key")))) }
         h2 { "For your site" }
         (chat.snippets())
     };
-    request.page("Chat on your site", Section::Widget, Some(project), &body)
+    Ok(request.page("Chat on your site", Section::Widget, Some(project), &body))
+}
+
+/// Where a key may be used from, and whether the preview may use it.
+fn where_used(key: Option<&KeyRecord>, server: &str, keys: &str, now: Timestamp) -> Markup {
+    let works = |key: &&KeyRecord| {
+        let has_ended = key.revoked_at.is_some() || key.grant.expires_at.is_some_and(|expires| expires <= now);
+        key.grant.kind == KeyKind::Assistant && !has_ended
+    };
+    let Some(key) = key.filter(works) else {
+        return notice(
+            "bad",
+            &html! { p { "No assistant key of this project that works is this one: " a href=(keys) { "API keys" } " has those that do." } },
+        );
+    };
+    let origins: Vec<&str> = key.grant.allow_origin.iter().map(|origin| origin.as_str()).collect();
+    let is_of_preview =
+        |origin: &&str| server.strip_prefix(*origin).is_some_and(|path| path.is_empty() || path.starts_with('/'));
+    html! {
+        @if origins.is_empty() {
+            p.soft { "This key may be used on the pages of any site. " a href=(keys) { "Make one" } " for the origins of yours." }
+        } @else {
+            p.soft { "This key may be used on the pages of " @for (at, origin) in origins.iter().enumerate() { @if at > 0 { ", " } code { (origin) } } "." }
+            @if !origins.iter().any(is_of_preview) {
+                p.soft { "The preview is not among them, so the chat below says that the key is not for this site." }
+            }
+        }
+        @if let Some(at) = key.grant.expires_at { p.soft { "It ends " (relative_time(at, now)) ", and the chat with it." } }
+    }
 }
 
 /// Whether this is a colour as `#rrggbb`.

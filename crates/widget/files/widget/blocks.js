@@ -92,18 +92,18 @@ export function edit(blocks, [number, depth, ...parts], panel) {
   while (depth-- > 0) node = node.at(-1);
   for (const part of parts) {
     const last = node.length > 1 && typeof node.at(-1) === "string" ? node.at(-1) : undefined;
-    if (part > 0) {
-      node.splice(-part);
-      for (let left = part; left > 0; left -= 1) node.shown.lastChild.remove();
-    } else if (part < 0) {
-      node[node.length - 1] = last.slice(0, part);
-      node.shown.lastChild.data = node.at(-1);
-    } else if (typeof part === "string" && last !== undefined) {
+    if (typeof part === "string" && last !== undefined) {
       node[node.length - 1] = last + part;
       node.shown.lastChild.appendData(part);
-    } else {
+    } else if (typeof part !== "number") {
       node.push(part);
       node.shown.append(show(part, panel));
+    } else if (part > 0) {
+      node.splice(-part);
+      for (let left = part; left > 0; left -= 1) node.shown.lastChild.remove();
+    } else {
+      node[node.length - 1] = last.slice(0, part);
+      node.shown.lastChild.data = node.at(-1);
     }
   }
   if (block[0] === "table") align(block, hasAttributes(block) ? block[1] : {});

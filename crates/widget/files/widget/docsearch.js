@@ -39,6 +39,9 @@ const excerpt = (text, words) => {
   return `${from ? "…" : ""}${cut}${from + EXCERPT < text.length ? "…" : ""}`;
 };
 
+/** Whether an address may be a link: one of the docs, or of the web. */
+const isLink = ({ metadata: { href } }) => /^(?:[/#]|https?:|$)/i.test(href);
+
 const hit = ({ content, path, metadata }, words, { base, group }) => {
   const names = [group, metadata.title, ...metadata.headings].slice(0, 7);
   const text = excerpt(plain(content), words);
@@ -93,7 +96,7 @@ export const docent = ({ domain, key, server = new URL("..", HERE).href.slice(0,
     }).catch((error) => { throw failure(error.message); });
     if (!response.ok) throw failure(`the search was refused (${response.status}): ${await response.text()}`);
     const words = pattern(query);
-    found.hits = (await response.json()).map((result) => hit(result, words, { base, group }));
+    found.hits = (await response.json()).filter(isLink).map((result) => hit(result, words, { base, group }));
     found.nbHits = found.hits.length;
     if (ask && globalThis.Docent) found.hits.push(asking(query, group));
     return found;

@@ -8,7 +8,8 @@
     domain, key, title: data.modalTitle ?? data.projectName, label: data.buttonText, placeholder: data.modalAskAiInputPlaceholder, note: data.modalDisclaimer,
     starters: data.modalExampleQuestions?.split(","), lang: data.language, button: data.buttonHide === "true" ? "off" : undefined, mode: data.modalOpenByDefaultMode === "search" ? "search" : "chat",
   };
-  const loaded = import(new URL("../widget.js", script.src));
+  const hasBody = document.body ? undefined : new Promise((resolve) => addEventListener("DOMContentLoaded", resolve));
+  const loaded = Promise.all([import(new URL("../widget.js", script.src)), hasBody]).then(([module]) => module);
   const mounted = loaded.then((module) => {
     const chat = module.init(options);
     const accent = data.buttonBgColor ?? data.projectColor;
@@ -19,9 +20,9 @@
   });
 
   const calls = {
-    async open({ mode, query, submit = false } = {}) {
+    async open({ mode = options.mode, query, submit = false } = {}) {
       const chat = await mounted;
-      if (mode) await chat.update({ mode: mode === "search" ? "search" : "chat" });
+      await chat.update({ mode: mode === "search" ? "search" : "chat" });
       await chat.open(submit ? { question: query } : { text: query });
     },
     async close() { await (await mounted).close(); },

@@ -34,6 +34,12 @@ function paint({ style }, { accent, radius, font, zIndex } = {}) {
 let config;
 let chat;
 let source;
+let isCall = false;
+/** What a call does, so that its events are not taken for the reader's. */
+async function called(from, act) {
+  [isCall, source] = [true, from];
+  try { await act(); } finally { [isCall, source] = [false, undefined]; }
+}
 const hook = (name, what) => {
   try { config?.hooks?.[name]?.(what); } catch { /* the page's own */ }
 };
@@ -45,22 +51,18 @@ window.MintlifyAssistant = {
     chat = init(options(config));
     paint(chat, config.appearance);
     for (const type of ["open", "close", "ask", "reset"]) {
-      chat.addEventListener(`docent:${type}`, () => hook("event", { type, actor: source ? "api" : "user", source }));
+      chat.addEventListener(`docent:${type}`, () => hook("event", { type, actor: isCall ? "api" : "user", source }));
     }
     chat.addEventListener("docent:error", ({ detail }) => hook("error", { code: detail.error, retryable: !["key", "origin"].includes(detail.error) }));
     hook("event", { type: "init", actor: "api" });
     if (config.defaultOpen) await this.open();
   },
   async open({ source: from, focus } = {}) {
-    source = from;
-    await chat?.open({ focus });
-    source = undefined;
+    await called(from, () => chat?.open({ focus }));
   },
-  async close() { await chat?.close(); },
-  async ask(question, { source: from, focus } = {}) {
-    source = from;
-    await chat?.open({ question, focus });
-    source = undefined;
+  async close() { await called(undefined, () => chat?.close()); },
+  async ask(question, { source: from, focus, open = true } = {}) {
+    await called(from, async () => (open ? chat?.open({ question, focus }) : (await chat?.panel())?.ask(question)));
   },
   async update(patch) {
     const before = config.identity;
@@ -70,7 +72,7 @@ window.MintlifyAssistant = {
     if (config.identity !== before) await chat.reset();
     hook("event", { type: "update", actor: "api" });
   },
-  async reset() { await chat?.reset(); },
+  async reset() { await called(undefined, () => chat?.reset()); },
   async destroy() {
     chat?.destroy();
     hook("event", { type: "destroy", actor: "api" });

@@ -27,6 +27,8 @@ function make(name, properties = {}, ...children) {
   return made;
 }
 
+const textButton = (text, onclick) => make("button", { type: "button", className: "plain", onclick }, text);
+const iconButton = (name, title, onclick, more) => make("button", { className: "icon", type: "button", title, "aria-label": title, onclick, ...more }, icon(ICONS[name]));
 const randomId = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 const decoded = (path) => {
   try { return decodeURI(path); } catch { return path; }
@@ -92,6 +94,8 @@ class Panel {
   }
 
   get options() { return this.host.options; }
+  get isSearch() { return this.options.mode === "search"; }
+  get filter() { return { version: this.options.version ?? meta("version"), language: this.options.language ?? meta("language") }; }
   get api() { return `${this.options.server}/discovery`; }
   get base() { return new URL(this.options.base ?? "/", location.href); }
 
@@ -108,11 +112,15 @@ class Panel {
   async update() {
     this.texts = await this.#texts();
     const open = this.isOpen || !this.host.floats;
+    const { field, host: { shadowRoot } } = this;
+    const hasFocus = field && shadowRoot.activeElement === field;
     this.root?.remove();
     this.#build();
     for (const turn of this.chat.turns) this.#add(turn);
     this.root.hidden = !open;
     this.isOpen = open;
+    this.field.value = field?.value ?? "";
+    if (hasFocus) this.field.focus();
     const last = this.chat.turns.at(-1);
     if (last?.state === "running" && !this.#running) this.#resume(last);
   }
@@ -131,15 +139,14 @@ class Panel {
 
   #build() {
     const { texts, options, host } = this;
-    const isSearch = options.mode === "search";
+    const { isSearch } = this;
     const title = options.title ?? (isSearch ? texts.search : texts.title);
-    const small = (name, label, act) => make("button", { className: "icon", type: "button", title: label, "aria-label": label, onclick: act }, icon(ICONS[name]));
     this.log = make("div", { className: "log", part: "log", tabIndex: 0, role: "region", "aria-label": isSearch ? title : texts.conversation });
     this.follows = true;
     this.log.addEventListener("scroll", () => { this.follows = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 60; }, { passive: true });
     this.status = make("div", { className: "status", role: "status" });
     this.field = make("textarea", { rows: 1, placeholder: isSearch ? texts.searchPlaceholder : options.placeholder ?? texts.placeholder, "aria-label": isSearch ? texts.search : texts.question, maxLength: 8000,
-      oninput: () => this.#typed(isSearch), onkeydown: (event) => this.#pressed(event, isSearch) });
+      oninput: () => this.#typed(), onkeydown: (event) => this.#pressed(event) });
     this.send = make("button", { className: "icon send", part: "send", type: "submit" });
     this.form = make("form", { className: "form", part: "form", onsubmit: (event) => { event.preventDefault(); this.#submitted(); } });
     this.chip = make("div", { className: "chip", hidden: true });
@@ -149,8 +156,8 @@ class Panel {
       onkeydown: (event) => { if (event.key === "Escape" && host.floats) { event.stopPropagation(); this.close(); } },
     },
     make("div", { className: "header", part: "header" }, make("h2", {}, title),
-      isSearch ? null : small("reset", texts.reset, () => this.reset()),
-      host.floats ? small("close", texts.close, () => this.close()) : null),
+      isSearch ? null : iconButton("reset", texts.reset, () => this.reset()),
+      host.floats ? iconButton("close", texts.close, () => this.close()) : null),
     isSearch ? this.form : this.log, isSearch ? this.log : this.form,
     isSearch ? null : make("p", { className: "note", part: "note" }, options.note ?? texts.note), this.status);
     host.shadowRoot.append(this.root);
@@ -189,14 +196,14 @@ class Panel {
     this.selection = selection ?? this.selection;
     this.#chip();
     this.#save();
-    if (this.options.mode !== "search") this.#declare();
+    if (!this.isSearch) this.#declare();
     if (focus) this.field.focus({ preventScroll: true });
     this.log.scrollTop = this.log.scrollHeight;
     if (text) {
       this.field.value = text;
-      this.#typed(this.options.mode === "search");
+      this.#typed();
     }
-    if (question && this.options.mode === "search") { this.field.value = question; this.#typed(true); }
+    if (question && this.isSearch) { this.field.value = question; this.#typed(); }
     else if (question) this.ask(question);
   }
 
@@ -222,9 +229,11 @@ class Panel {
     this.#running?.abort();
     this.chat = { id: randomId(), turns: [] };
     this.#declared = 0;
-    try { localStorage.removeItem(this.host.store); } catch { /* no storage */ }
-    this.#welcome();
-    if (this.isOpen) this.#declare();
+    try { localStorage.removeItem(this.host.store); } catch {
+      // No storage.
+    }
+    this.field.value = "";
+    this.isSearch ? this.log.replaceChildren() : this.#welcome();
     this.field.focus();
     this.host.tell("reset");
   }
@@ -235,7 +244,9 @@ class Panel {
     try {
       const kept = JSON.parse(localStorage.getItem(this.host.store));
       if (kept && Date.now() - kept.at < KEPT_FOR && Array.isArray(kept.turns)) this.chat = kept;
-    } catch { /* no storage, or not ours */ }
+    } catch {
+      // No storage, or not ours.
+    }
   }
 
   #save() {
@@ -243,23 +254,25 @@ class Panel {
     const turns = this.chat.turns.slice(-MOST_TURNS);
     try {
       localStorage.setItem(this.host.store, JSON.stringify({ ...this.chat, turns, open: this.isOpen && this.host.floats, at: Date.now() }, (key, value) => (key === "shown" ? undefined : value)));
-    } catch { /* full, or none */ }
+    } catch {
+      // Full, or none.
+    }
   }
 
   // ---- Asking ----
 
-  #pressed(event, isSearch) {
-    if (event.key === "ArrowDown" && isSearch) { event.preventDefault(); this.log.querySelector("a")?.focus(); }
+  #pressed(event) {
+    if (event.key === "ArrowDown" && this.isSearch) { event.preventDefault(); this.log.querySelector("a")?.focus(); }
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
-    if (isSearch) this.log.querySelector("a")?.click();
+    if (this.isSearch) this.log.querySelector("a")?.click();
     else this.#submitted();
   }
 
-  #typed(isSearch) {
+  #typed() {
     this.field.style.height = "auto";
     this.field.style.height = `${Math.min(this.field.scrollHeight, 140)}px`;
-    if (!isSearch) return;
+    if (!this.isSearch) return;
     clearTimeout(this.typing);
     this.typing = setTimeout(() => this.#search(this.field.value.trim(), this.log), 180);
   }
@@ -273,13 +286,13 @@ class Panel {
   #chip() {
     this.chip.hidden = !this.selection;
     if (!this.selection) return;
-    const remove = make("button", { className: "icon", type: "button", title: this.texts.remove, "aria-label": this.texts.remove, onclick: () => { this.selection = undefined; this.#chip(); this.field.focus(); } }, icon(ICONS.close));
+    const remove = iconButton("close", this.texts.remove, () => { this.selection = undefined; this.#chip(); this.field.focus(); });
     this.chip.replaceChildren(make("span", {}, `${this.texts.selection}: “${this.selection.slice(0, 80)}”`), remove);
   }
 
   ask(question) {
     if (this.#running) this.stop();
-    if (this.chat.turns.length === 0) this.log.replaceChildren();
+    const isFirst = this.chat.turns.length === 0;
     const turn = { id: randomId(), question, selection: this.selection?.slice(0, 4000), blocks: [], sources: [], next: [], state: "running" };
     this.selection = undefined;
     this.#chip();
@@ -287,7 +300,10 @@ class Panel {
     this.field.style.height = "auto";
     this.chat.turns.push(turn);
     this.follows = true;
-    this.#keepDown(() => this.#add(turn));
+    this.#keepDown(() => {
+      if (isFirst) this.log.replaceChildren();
+      this.#add(turn);
+    });
     this.host.tell("ask", { question });
     this.#run(turn, () => this.#post(turn));
   }
@@ -318,12 +334,11 @@ class Panel {
     await this.stopping;
     await this.#declare();
     const { options, chat } = this;
-    const filter = { version: options.version ?? meta("version"), language: options.language ?? meta("language") };
     let path = decoded(location.pathname);
     const root = this.base.pathname.replace(/\/$/, "");
     if (root && path.startsWith(`${root}/`)) path = path.slice(root.length);
     const body = {
-      id: chat.id, fp: options.user ?? "anonymous", threadId: chat.threadId ?? null, threadKey: chat.threadKey, filter,
+      id: chat.id, fp: options.user ?? "anonymous", threadId: chat.threadId ?? null, threadKey: chat.threadKey, filter: this.filter,
       messages: [{ id: turn.id, role: "user", parts: [{ type: "text", text: turn.question }] }],
       ...(turn.selection && { context: [{ type: "textSelection", value: turn.selection, path }] }),
       currentPath: [...path].slice(0, 200).join(""),
@@ -431,9 +446,12 @@ class Panel {
     return this.texts[name]?.replace("{time}", time) ?? sentence;
   }
 
-  /** Follows the end of the conversation, unless its reader has scrolled up. Layout is asked for once a frame. */
+  /** Follows the end of the conversation, unless its reader has scrolled up. The focus stays in it where its element goes. */
   #keepDown(change) {
+    const { shadowRoot } = this.host;
+    const had = shadowRoot.activeElement;
     change();
+    if (had && !shadowRoot.activeElement) this.log.focus({ preventScroll: true });
     if (!this.follows || this.scrolling) return;
     this.scrolling = requestAnimationFrame(() => {
       this.scrolling = undefined;
@@ -445,17 +463,20 @@ class Panel {
   #announces(turn) {
     this.status.textContent = this.texts.answering;
     let said = 0;
+    let at = Date.now();
     const next = () => {
       const text = this.#answer(turn);
       const last = [...text.slice(said).matchAll(/[.!?](?=\s|$)|[。！？]/g)].at(-1);
-      if (last) this.status.textContent = text.slice(said, (said += last.index + 1));
+      if (!last) return;
+      at = Date.now();
+      this.status.textContent = text.slice(said, (said += last.index + 1));
     };
     const timer = setInterval(next, 2000);
     return () => {
       clearInterval(timer);
       const rest = this.#answer(turn).slice(said);
       const end = turn.state === "failed" ? this.#sentence(turn.trouble) : turn.state === "stopped" ? this.texts.stopped : this.texts.answered;
-      this.status.textContent = `${rest} ${end}`;
+      setTimeout(() => { this.status.textContent = `${rest} ${end}`; }, at + 2000 - Date.now());
     };
   }
 
@@ -508,7 +529,7 @@ class Panel {
       this.host.tell("feedback", { rating, comment, messageId: turn.messageId });
       if (response?.ok) this.status.textContent = texts.thanks;
     };
-    const thumb = (rating) => make("button", { className: "icon", type: "button", "aria-pressed": String(turn.rating === rating), "aria-label": texts[rating], title: texts[rating], onclick: () => { rate(rating); draw(true); } }, icon(ICONS[rating]));
+    const thumb = (rating) => iconButton(rating, texts[rating], () => { rate(rating); draw(true); }, { "aria-pressed": String(turn.rating === rating) });
     const draw = (asks) => this.#keepDown(() => {
       const focus = box.contains(this.host.shadowRoot.activeElement) && turn.rating;
       box.replaceChildren(make("div", { className: "thumbs" }, thumb("up"), thumb("down"), this.#help()));
@@ -520,7 +541,7 @@ class Panel {
       return make("form", { className: "comment", onsubmit: (event) => {
         event.preventDefault();
         if (field.value.trim()) rate(turn.rating, field.value.trim());
-        event.target.replaceWith(make("p", { className: "soft" }, texts.thanks));
+        this.#keepDown(() => event.target.replaceWith(make("p", { className: "soft" }, texts.thanks)));
       } }, field, make("button", { type: "submit", className: "plain" }, texts.sendComment));
     };
     draw(false);
@@ -531,7 +552,7 @@ class Panel {
   #help() {
     const { help } = this.options;
     if (!help) return undefined;
-    const transcript = () => this.chat.turns.map((turn) => `> ${turn.question}\n\n${this.#answer(turn)}`).join("\n\n").slice(-1800);
+    const transcript = () => [...this.chat.turns.map((turn) => `> ${turn.question}\n\n${this.#answer(turn)}`).join("\n\n")].slice(-1800).join("");
     const link = make("a", { className: "help", part: "help", rel: "noopener", href: "#", onclick: (event) => {
       const text = encodeURIComponent(transcript());
       const address = help.includes("@") && !help.includes("/") ? `mailto:${help.replace(/^mailto:/, "")}?body=${text}` : help.replace("{transcript}", text);
@@ -558,8 +579,7 @@ class Panel {
     const found = make("div");
     const retry = () => { turn.messageId = undefined; this.#run(turn, () => this.#post(turn)); };
     const actions = make("div", { className: "actions" },
-      make("button", { type: "button", className: "plain", onclick: retry }, texts.retry),
-      make("button", { type: "button", className: "plain", onclick: () => this.#search(turn.question, found) }, texts.instead), this.#help());
+      textButton(texts.retry, retry), textButton(texts.instead, () => this.#search(turn.question, found)), this.#help());
     box.append(actions, found);
     return box;
   }
@@ -572,8 +592,7 @@ class Panel {
     this.searching = new AbortController();
     const { options, texts } = this;
     try {
-      const filter = { version: options.version ?? meta("version"), language: options.language ?? meta("language") };
-      const response = await this.#call("POST", `v1/search/${options.domain}`, { query: query.slice(0, 2000), pageSize: 8, filter }, this.searching.signal);
+      const response = await this.#call("POST", `v1/search/${options.domain}`, { query: query.slice(0, 2000), pageSize: 8, filter: this.filter }, this.searching.signal);
       if (!response.ok) throw await refusal(response);
       const found = await response.json();
       const cards = found.map(({ content, metadata: { title, href, headings } }) => this.#card(href, [title, ...headings].join(" › "), plain(content).slice(0, 140)));
@@ -583,7 +602,7 @@ class Panel {
     } catch (error) {
       if (error.name === "AbortError") return;
       const trouble = error instanceof Trouble ? error : { name: await this.#whyUnreachable({}) };
-      into.replaceChildren(make("p", { className: "trouble" }, this.#sentence(trouble)));
+      into.replaceChildren(make("div", { className: "trouble" }, make("p", {}, this.#sentence(trouble)), textButton(texts.retry, () => this.#search(query, into))));
       this.status.textContent = this.#sentence(trouble);
     }
   }

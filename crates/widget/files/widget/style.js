@@ -1,19 +1,17 @@
 // The looks of the panel. Every colour and measure that an owner may want to change is a custom property.
 export const STYLE = `
 .panel { --accent: var(--docent-accent, #4f46e5); --on-accent: var(--docent-accent-text, #fff); --ground: var(--docent-background, #fff); --text: var(--docent-text, #1c1e26);
-  --soft: var(--docent-muted, #5d6270); --line: var(--docent-border, #e3e5eb); --raised: var(--docent-surface, #f5f6f9); --link: var(--docent-link, #4338ca); --bad: #b42318; color-scheme: light;
+  --soft: var(--docent-muted, #5d6270); --line: var(--docent-border, #e3e5eb); --raised: var(--docent-surface, #f5f6f9); --link: var(--docent-link, #4338ca); --bad: #b42318; --mark: var(--accent); color-scheme: light;
   box-sizing: border-box; display: flex; flex-direction: column; height: 100%; overflow: hidden; pointer-events: auto; color: var(--text); background: var(--ground);
-  font: 15px/1.55 var(--docent-font, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif); text-align: start; border: 1px solid var(--line); border-radius: var(--docent-radius, 14px) }
+  font: 15px/1.55 var(--docent-font, system-ui, "Segoe UI", Roboto, sans-serif); text-align: start; border: 1px solid var(--line); border-radius: var(--docent-radius, 14px) }
 .panel[data-theme=dark] { --ground: var(--docent-background, #16171d); --text: var(--docent-text, #e9eaf0); --soft: var(--docent-muted, #a2a6b4); --line: var(--docent-border, #30323c);
-  --raised: var(--docent-surface, #20222a); --link: var(--docent-link, #a5b4fc); --bad: #ff9b90; color-scheme: dark }
-.panel[hidden] { display: none }
+  --raised: var(--docent-surface, #20222a); --link: var(--docent-link, #a5b4fc); --bad: #ff9b90; --mark: var(--link); color-scheme: dark }
 .panel *, .panel *::before { box-sizing: border-box }
 .floats { position: fixed; inset-block-end: var(--docent-offset, 20px); inset-inline-end: var(--docent-offset, 20px); width: var(--docent-width, 420px); height: min(var(--docent-height, 680px), 100dvh - 40px);
   box-shadow: 0 12px 48px #0000002e, 0 2px 8px #0000001a; animation: rise .18s ease-out }
 @keyframes rise { from { opacity: 0; transform: translateY(10px) } }
-.header { display: flex; align-items: center; gap: 4px; padding: 10px 10px 10px 18px; border-bottom: 1px solid var(--line) }
-[dir=rtl] .header { padding: 10px 18px 10px 10px }
-h2 { flex: 1; margin: 0; font-size: 16px; font-weight: 650; line-height: 1.3 }
+.header { display: flex; align-items: center; gap: 4px; padding: 10px; padding-inline-start: 18px; border-bottom: 1px solid var(--line) }
+h2 { flex: 1; margin: 0; font-size: 16px; font-weight: 650 }
 button, textarea { font: inherit; color: inherit }
 button { cursor: pointer }
 .icon { display: inline-grid; place-items: center; flex: none; width: 34px; height: 34px; padding: 0; color: var(--soft); background: none; border: 1px solid transparent; border-radius: 9px }
@@ -52,7 +50,7 @@ button { cursor: pointer }
 .code > div { display: flex; justify-content: space-between; align-items: center; padding: 4px 6px 4px 12px; font-size: 12px; color: var(--soft); border-bottom: 1px solid var(--line) }
 .code button { padding: 2px 8px; color: inherit; background: none; border: 1px solid transparent; border-radius: 6px; font-size: 12px }
 .code button:hover { color: var(--text); border-color: var(--line); background: var(--ground) }
-.code pre { margin: 0; padding: 10px 12px; overflow-x: auto; direction: ltr; text-align: left; tab-size: 2 }
+.code pre { margin: 0; padding: 10px 12px; overflow-x: auto; direction: ltr; text-align: left }
 .code pre code { padding: 0; border: 0; background: none; font-size: 13px; overflow-wrap: normal; white-space: pre }
 .table { overflow-x: auto; border: 1px solid var(--line); border-radius: 10px }
 table { border-collapse: collapse; width: 100%; font-size: 14px }
@@ -73,17 +71,14 @@ tr:last-child td { border-bottom: 0 }
 .thumbs, .actions { display: flex; flex-wrap: wrap; align-items: center; gap: 4px }
 .actions { gap: 8px }
 .thumbs .help { margin-inline-start: 8px; font-size: 13px }
-.icon[aria-pressed=true] { color: var(--accent); background: var(--raised) }
-[data-theme=dark] .icon[aria-pressed=true] { color: var(--link) }
+.icon[aria-pressed=true] { color: var(--mark); background: var(--raised) }
 .comment { display: grid; gap: 8px; justify-items: start; margin-top: 8px }
 .comment textarea { width: 100%; padding: 8px 12px; background: var(--ground); border: 1px solid var(--line); border-radius: 10px; resize: vertical }
 .soft { margin: 10px 0 0; font-size: 14px; color: var(--soft) }
-.trouble { margin: 0; padding: 12px 14px; border: 1px solid var(--line); border-inline-start: 3px solid var(--bad); border-radius: 10px; font-size: 14px }
-.answer:not(:empty) + .after .trouble { margin-top: 12px }
+.trouble { margin: 12px 0 0; padding: 12px 14px; border: 1px solid var(--line); border-inline-start: 3px solid var(--bad); border-radius: 10px; font-size: 14px }
 .trouble p { margin: 0 0 10px }
 .trouble .cards { margin-top: 10px }
 .wait { display: flex; gap: 5px; padding: 8px 2px }
-.wait[hidden], .chip[hidden] { display: none }
 .wait span { width: 7px; height: 7px; border-radius: 9px; background: var(--soft); animation: beat 1.2s infinite }
 .wait span:nth-child(2) { animation-delay: .15s }
 .wait span:nth-child(3) { animation-delay: .3s }
@@ -101,8 +96,7 @@ textarea::placeholder { color: var(--soft); opacity: 1 }
 .chip span { flex: 1; min-width: 0; white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
 .note { margin: 0; padding: 7px 18px 10px; font-size: 12px; line-height: 1.4; text-align: center; color: var(--soft) }
 .status { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
-.panel :focus-visible:not(.line textarea) { outline: 2px solid var(--accent); outline-offset: 2px }
-[data-theme=dark].panel :focus-visible:not(.line textarea) { outline-color: var(--link) }
+.panel :focus-visible:not(.line textarea) { outline: 2px solid var(--mark); outline-offset: 2px }
 @media (max-width: 520px) { .floats, .searches.floats { inset: 0; max-height: none; width: 100%; height: 100%; border: 0; border-radius: 0 } .line textarea { font-size: 16px } }
 @media (prefers-reduced-motion: reduce) { .floats, .wait span { animation: none } }
 @media (forced-colors: active) { .send, .icon, .question, .code, .trouble { border: 1px solid ButtonText } .icon[aria-pressed=true] { background: Highlight; color: HighlightText } }`;
