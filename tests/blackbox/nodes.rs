@@ -1,6 +1,6 @@
 //! Several servers ("nodes") on one PostgreSQL database, as one server for whoever uses them.
 
-mod compose;
+mod deployed;
 mod encrypted;
 mod under_faults;
 mod versions;
