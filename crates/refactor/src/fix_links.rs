@@ -247,8 +247,11 @@ impl<'a> LinkFixer<'a> {
                 found.entry(file.clone()).or_default().push(broken);
             }
         }
-        for (file, broken) in self.led_to_what_moved(&unclear) {
-            unclear.retain(|(_, link, _)| !std::ptr::eq(*link, broken.link));
+        let moved = self.led_to_what_moved(&unclear);
+        let known: BTreeSet<(&str, usize)> =
+            moved.iter().map(|(file, broken)| (*file, broken.link.span.start)).collect();
+        unclear.retain(|(file, link, _)| !known.contains(&(*file, link.span.start)));
+        for (file, broken) in moved {
             found.entry(file.to_owned()).or_default().push(broken);
         }
         for (file, link, rule) in unclear {
@@ -424,21 +427,27 @@ impl<'a> LinkFixer<'a> {
 
     fn anchor(&self, file: &str, wanted: &str) -> Result<(String, Reason), String> {
         let page = self.pages.get(file).ok_or_else(|| format!("`{file}` could not be read"))?;
-        match (anchor(wanted, page), self.renamed(file, page, wanted)) {
-            (Resolution::Nothing, Some(anchor)) => Ok((anchor, Reason::Renamed)),
-            (found, _) => found.or_why("#", &format!("no heading of `{file}` has these words")),
-        }
+        let found = match anchor(wanted, page) {
+            Resolution::Nothing => match self.renamed(file, page, wanted) {
+                Some(anchor) => Resolution::One(anchor, Reason::Renamed),
+                None => Resolution::Nothing,
+            },
+            found => found,
+        };
+        found.or_why("#", &format!("no heading of `{file}` has these words"))
     }
 
     /// The anchor of the heading that had the wanted one in an earlier commit.
     fn renamed(&self, file: &str, page: &Page, wanted: &str) -> Option<String> {
         let parsed = |bytes: &[u8]| self.site.parse(file, bytes);
-        let budget = &self.former_contents_left;
+        let left = &self.former_contents_left;
+        if left.get() == 0 {
+            return None;
+        }
         let former = self.history.former(file, &mut |bytes| {
-            let is_affordable = budget.get() > 0;
-            budget.set(budget.get().saturating_sub(1));
+            left.set(left.get().saturating_sub(1));
             let has_heading = |page: &Page| page.headings.iter().any(|heading| heading.anchor == wanted);
-            is_affordable && may_have_heading(bytes, wanted) && has_heading(&parsed(bytes))
+            may_have_heading(bytes, wanted) && has_heading(&parsed(bytes))
         })?;
         let bytes = self.tree.read(file)?;
         renamed_heading(wanted, (&parsed(&former), &former), (page, &bytes)).map(str::to_owned)

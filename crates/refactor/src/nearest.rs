@@ -170,6 +170,11 @@ impl<'a> NameIndex<'a> {
 
     /// The page at the path of a link, without its leading `..`, from a folder of the page `from` or one above it.
     pub(super) fn at_another_depth(&self, from: &str, written: &str) -> Resolution {
+        let is_served = |file: &str| self.site.address(file).is_some();
+        if written.starts_with('/') && (!is_served(from) || has_page_ending(written)) {
+            // What is served at the root where the page is shown is unknown, and a file there may be served as it is.
+            return Resolution::Nothing;
+        }
         let wanted = plain(climbed(written));
         if !is_distinctive(file_name(&wanted)) {
             return Resolution::Nothing;
@@ -185,11 +190,6 @@ impl<'a> NameIndex<'a> {
                 }
                 above = folder(above);
             }
-        }
-        let is_served = |file: &str| self.site.address(file).is_some();
-        if written.starts_with('/') && (!is_served(from) || has_page_ending(written)) {
-            // What is served at the root where the page is shown is unknown, and a file there may be served as it is.
-            return Resolution::Nothing;
         }
         found.retain(|file| {
             *file != from && (is_served(file) || !is_served(from)) && self.is_of_the_same_docs(file, from)
