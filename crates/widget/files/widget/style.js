@@ -8,7 +8,7 @@ export const STYLE = `
   --raised: var(--docent-surface, #20222a); --link: var(--docent-link, #a5b4fc); --bad: #ff9b90; --mark: var(--link); color-scheme: dark }
 .panel *, .panel *::before { box-sizing: border-box }
 .floats { position: fixed; inset-block-end: var(--docent-offset, 20px); inset-inline-end: var(--docent-offset, 20px); width: var(--docent-width, 420px); height: min(var(--docent-height, 680px), 100dvh - 40px);
-  box-shadow: 0 12px 48px #0000002e, 0 2px 8px #0000001a; animation: rise .18s ease-out }
+  box-shadow: 0 12px 48px #0000002e, 0 2px 8px #0000001a; animation: rise .18s }
 @keyframes rise { from { opacity: 0; transform: translateY(10px) } }
 .header { display: flex; align-items: center; gap: 4px; padding: 10px; padding-inline-start: 18px; border-bottom: 1px solid var(--line) }
 h2 { flex: 1; margin: 0; font-size: 16px; font-weight: 650 }
@@ -33,15 +33,14 @@ button { cursor: pointer }
 .answer > * { margin: 0 0 12px }
 .answer > :last-child { margin-bottom: 0 }
 .answer :is(h4, h5, h6) { margin: 18px 0 8px; font-size: 15px; font-weight: 650; line-height: 1.35 }
-.answer > h4 { font-size: 16px }
 .answer > :first-child { margin-top: 0 }
 .answer :is(ul, ol) { padding-inline-start: 22px }
 .answer li { margin: 4px 0 }
 .answer li > :is(p, ul, ol) { margin: 0 }
 .answer li > p + * { margin-top: 4px }
-.answer a, .help { color: var(--link); text-decoration: underline; text-underline-offset: 2px; text-decoration-thickness: 1px }
+.answer a, .help { color: var(--link); text-decoration: underline; text-underline-offset: 2px }
 .answer a:hover { text-decoration-thickness: 2px }
-.answer img { max-width: 100%; border-radius: 8px }
+.answer img { max-width: 100% }
 .answer code { font: .88em/1.5 var(--docent-font-mono, ui-monospace, SFMono-Regular, Menlo, Consolas, monospace); padding: 1px 5px; background: var(--raised); border: 1px solid var(--line); border-radius: 5px }
 .answer blockquote { padding-inline-start: 12px; color: var(--soft); border-inline-start: 3px solid var(--line) }
 .answer blockquote > * { margin: 0 0 6px }
@@ -64,8 +63,8 @@ tr:last-child td { border-bottom: 0 }
 .cards a:hover { background: var(--raised); border-color: var(--accent) }
 .cards svg { flex: none; width: 18px; height: 18px; color: var(--soft) }
 .cards span { min-width: 0; display: grid }
-.cards b { font-size: 14px; font-weight: 600; line-height: 1.35 }
-.cards small { font-size: 12.5px; color: var(--soft); line-height: 1.4; overflow: hidden; text-overflow: ellipsis; display: -webkit-box; -webkit-line-clamp: 2; -webkit-box-orient: vertical }
+.cards b { font-size: 14px; font-weight: 600 }
+.cards small { font-size: 12.5px; color: var(--soft); overflow: hidden; display: -webkit-box; -webkit-line-clamp: 2; -webkit-box-orient: vertical }
 .rating { margin-top: 12px }
 .thumbs { margin-inline-start: -9px }
 .thumbs, .actions { display: flex; flex-wrap: wrap; align-items: center; gap: 4px }
