@@ -1,13 +1,13 @@
 //! One provider: its metadata, and the steps of a sign-in.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use docent_http_client::{Client, ClientOptions, Secret, SecretSource, SendError};
 use docent_operators::{AuthorizationRequest, Identity, IdentityClaims, IdentityError, IdentityProvider};
-use docent_types::BoxError;
+use docent_types::{BoxError, Clock};
 use futures::future::BoxFuture;
 use http::StatusCode;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
@@ -75,15 +75,17 @@ pub struct OpenIdProvider {
     config: OpenIdConfig,
     redirect_url: String,
     http: Client,
+    /// What the times of ID tokens are compared with.
+    clock: Arc<dyn Clock>,
     /// The discovery document with its keys, and when it was read.
     known: Mutex<Option<(Instant, Arc<CoreProviderMetadata>)>>,
 }
 
 impl OpenIdProvider {
     /// Sends no request yet. `redirect_url` is the address of this server that browsers return to.
-    pub fn new(config: OpenIdConfig, redirect_url: String) -> Self {
+    pub fn new(config: OpenIdConfig, redirect_url: String, clock: Arc<dyn Clock>) -> Self {
         let options = ClientOptions { connect: PATIENCE / 2, head: PATIENCE, idle: PATIENCE, total: Some(PATIENCE) };
-        Self { config, redirect_url, http: Client::new(options), known: Mutex::default() }
+        Self { config, redirect_url, http: Client::new(options), clock, known: Mutex::default() }
     }
 
     fn http(&self) -> impl Fn(HttpRequest) -> BoxFuture<'static, Result<HttpResponse, SendError>> + use<> {
@@ -222,7 +224,7 @@ impl IdentityProvider for OpenIdProvider {
         let tokens = self.tokens(&client, code, &request.verifier).await?;
         let id_token = tokens.id_token.as_deref().ok_or_else(|| unproven("there is no ID token"))?;
         let (client_id, client_secret) = (self.config.client_id.as_str(), secret.as_ref());
-        let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = || Duration::from_millis(u64::try_from(self.clock.now().millis()).unwrap_or_default());
         let mut verified =
             Verifier { metadata: &metadata, client_id, client_secret }.id_token(id_token, &request.nonce, now());
         if let Err(TokenError::UnknownKey) = verified {

@@ -1,12 +1,13 @@
 //! A provider on loopback whose answers each test sets.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use docent_http_client::SecretSource;
 use docent_operators::{AuthorizationRequest, Identity, IdentityClaims, IdentityError, IdentityProvider as _};
+use docent_types::{Clock as _, ManualClock, SystemClock};
 use openidconnect::core::{CoreEdDsaPrivateSigningKey, CoreJsonWebKeySet, CoreJwsSigningAlgorithm};
 use openidconnect::{JsonWebKey as _, JsonWebKeyId, PrivateSigningKey as _};
 use parking_lot::Mutex;
@@ -41,6 +42,7 @@ struct Script {
 struct Fixture {
     script: Arc<Mutex<Script>>,
     provider: OpenIdProvider,
+    clock: ManualClock,
     folder: tempfile::TempDir,
 }
 
@@ -158,8 +160,9 @@ async fn fixture() -> Fixture {
         scopes: vec!["profile".to_owned()],
         groups_claim: "groups".to_owned(),
     };
-    let provider = OpenIdProvider::new(config, RETURN.to_owned());
-    Fixture { script, provider, folder }
+    let clock = ManualClock::at(SystemClock.now());
+    let provider = OpenIdProvider::new(config, RETURN.to_owned(), Arc::new(clock.clone()));
+    Fixture { script, provider, clock, folder }
 }
 
 impl Fixture {
@@ -284,6 +287,16 @@ async fn clocks_may_differ_a_little() {
         let signed_in = fixture.signs_in(|script| script.claims = claims.clone()).await;
         assert_eq!(signed_in.is_ok(), is_good, "{claims}");
     }
+}
+
+#[tokio::test]
+async fn times_are_compared_with_the_clock_that_all_nodes_share() {
+    let fixture = fixture().await;
+    let in_an_hour = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs() + 3_600;
+    let later = json!({ "iat": in_an_hour, "exp": in_an_hour + 60 });
+    assert!(fixture.signs_in(|script| script.claims = later.clone()).await.is_err(), "it is not yet good");
+    fixture.clock.advance(Duration::from_secs(3_600));
+    fixture.signs_in(|script| script.claims = later.clone()).await.expect("is identified");
 }
 
 #[tokio::test]

@@ -211,7 +211,8 @@ impl RunningServer {
 fn operators(app: &App, url: &str) -> Result<Operators, Failure> {
     let Some(sign_in) = app.config.openid.clone() else { return Ok(app.operators.clone()) };
     let roles = sign_in.roles.clone();
-    let provider = identity_provider::set_up(sign_in, format!("{url}/dashboard/-/sign-in/openid/return"))?;
+    let url = format!("{url}/dashboard/-/sign-in/openid/return");
+    let provider = identity_provider::set_up(sign_in, url, Arc::clone(&app.clock))?;
     Ok(app.operators.clone().with_provider(provider, roles))
 }
 
