@@ -73,7 +73,7 @@ fn copied(id: &str, name: &str, value: &str) -> Markup {
     }
 }
 
-fn has_ended(key: &KeyRecord, now: Timestamp) -> bool {
+pub(super) fn has_ended(key: &KeyRecord, now: Timestamp) -> bool {
     key.revoked_at.is_some() || key.grant.expires_at.is_some_and(|expires| expires <= now)
 }
 

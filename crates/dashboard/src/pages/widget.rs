@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::dashboard::AuthorizedRequest;
 use crate::icon::Icon;
 use crate::layout::Section;
+use crate::pages::keys::has_ended;
 use crate::pages::snippets::{KEY, in_script, snippet};
 use crate::parts::{empty, notice};
 use crate::text::relative_time;
@@ -153,17 +154,13 @@ impl Chat {
 pub(crate) async fn widget(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
     let chat = Chat::in_url(request, project);
     let keys = format!("/dashboard/{}/keys", project.domain);
-    let known = match Key::parse(&chat.key) {
-        Some(key) => {
-            let records = request.parts().keys.keys(Some(&project.id)).await.map_err(HttpError::internal)?;
-            Some(records.into_iter().find(|record| record.hash == key.hash()))
-        }
-        None => None,
-    };
+    let records = request.parts().keys.keys(Some(&project.id)).await.map_err(HttpError::internal)?;
+    let hash = Key::parse(&chat.key).map(|key| key.hash());
+    let known = records.iter().find(|record| Some(record.hash) == hash);
     let body = html! {
         p { "One script puts a chat on every page of the docs. It needs an assistant key, which is public: " a href=(keys) { "make one" } " with the origins of your site, and of this page for the preview." }
         (chat.form())
-        @if chat.has_key() { (where_used(known.flatten().as_ref(), &chat.server, &keys, request.parts().clock.now())) }
+        @if chat.has_key() { (where_used(known, &chat.server, &keys, request.parts().clock.now())) }
         h2 { "Preview" }
         @if chat.has_key() { (chat.preview()) } @else { (empty(Icon::Chat, "The chat is here once it has a key", "Give an assistant key above; it is public.", Some((&keys, "Make a key")))) }
         h2 { "For your site" }
@@ -174,15 +171,9 @@ pub(crate) async fn widget(request: &AuthorizedRequest<'_>, project: &Project) -
 
 /// Where a key may be used from, and whether the preview may use it.
 fn where_used(key: Option<&KeyRecord>, server: &str, keys: &str, now: Timestamp) -> Markup {
-    let works = |key: &&KeyRecord| {
-        let has_ended = key.revoked_at.is_some() || key.grant.expires_at.is_some_and(|expires| expires <= now);
-        key.grant.kind == KeyKind::Assistant && !has_ended
-    };
-    let Some(key) = key.filter(works) else {
-        return notice(
-            "bad",
-            &html! { p { "No assistant key of this project that works is this one: " a href=(keys) { "API keys" } " has those that do." } },
-        );
+    let Some(key) = key.filter(|key| key.grant.kind == KeyKind::Assistant && !has_ended(key, now)) else {
+        let why = "This key is none of the project's assistant keys, or it was revoked or has expired. ";
+        return notice("bad", &html! { p { (why) a href=(keys) { "See the keys" } "." } });
     };
     let origins: Vec<&str> = key.grant.allow_origin.iter().map(|origin| origin.as_str()).collect();
     let is_of_preview =

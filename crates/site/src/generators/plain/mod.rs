@@ -45,11 +45,6 @@ impl Rules for Plain {
 impl LinkRules for Plain {
     /// Resolves a link to a file or folder as a forge does: relative to the file, absolute from the root of the repository.
     fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
-        if (link.is_absolute() || link.path.ends_with(".html")) && !site.site_folder(link.from).is_empty() {
-            // The page belongs to a site with a configuration of its own: its absolute links start from that site, and its
-            // build makes HTML.
-            return Target::NotUnderstood;
-        }
         let root = site.root();
         let path = match link.path.strip_prefix('/') {
             Some(path) => joined_in("", "", path).map(|path| from_root(root, &path)),
@@ -64,7 +59,10 @@ impl LinkRules for Plain {
             // An unknown generator may serve the path, so file names and page addresses are tried, too.
             return find(site, &path, link.anchor.as_deref()).unwrap_or(Target::NotUnderstood);
         }
-        if looks_like_file(&link.path) { link.missing(Some(path)) } else { Target::NotUnderstood }
+        // The absolute links of a site with a configuration of its own start from that site, and its build makes HTML.
+        let is_of_a_site = || !site.site_folder(link.from).is_empty();
+        let may_be_served = (link.is_absolute() || link.path.ends_with(".html")) && is_of_a_site();
+        if looks_like_file(&link.path) && !may_be_served { link.missing(Some(path)) } else { Target::NotUnderstood }
     }
 
     /// Writes a link by file path, unless the link that it is modelled on (`like`) has no file extension.
