@@ -1,9 +1,11 @@
 //! What an anonymous client with a public key can make the server spend: model input, and disk space.
 
+use std::thread;
+
 use docent_tests::assistant::question_body;
-use docent_tests::model_server::{Reply, Wire};
+use docent_tests::model_server::{Gate, Reply, Wire};
 use docent_tests::site::{PAGES, PROJECT};
-use docent_tests::{Assistant, ModelServer, Request, Site};
+use docent_tests::{Assistant, Installation, ModelServer, Person, Request, Server, Site};
 use serde_json::{Value, json};
 
 /// Minimum number of bytes per token in the text of these tests.
@@ -102,4 +104,72 @@ fn at_the_daily_limit_readers_get_quotes_and_a_restart_changes_nothing() {
     assert_eq!(model.requests().len(), 1, "the model was asked once");
     let metrics = server.send(&Request::get("/metrics"));
     assert!(metrics.text().contains("\ndocent_limited_replies_total 2\n"), "{}", metrics.text());
+    assert!(server.log().contains("the daily limit is reached"), "{}", server.log());
+    let (_, sentence) = spent_today(&server, &installation);
+    assert!(sentence.contains(" of 100 tokens") && sentence.contains("The limit is reached"), "{sentence}");
+}
+
+#[test]
+fn a_hundred_questions_at_the_limit_cost_nothing_beside_the_one_that_runs() {
+    let (model, gate) = (ModelServer::start(), Gate::new());
+    model.replies(Reply::text("Five times,").waits_at(&gate).say(" then it is parked.").counted(900, 100));
+    let configuration = model.configures(Wire::OpenAi);
+    let env = configuration.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let env: Vec<(&str, &str)> = env.chain([("DOCENT_ASSISTANT__TOKENS_PER_DAY", "100")]).collect();
+    let site = Site::with_env(PAGES, &env);
+    let question = "How often is a webhook delivery retried?";
+    thread::scope(|scope| {
+        let runs = scope.spawn(|| site.assistant().ask(question));
+        gate.holds(1);
+        let at_the_limit: Vec<_> = (0..100).map(|_| scope.spawn(|| site.assistant().ask(question))).collect();
+        for asked in at_the_limit {
+            let answer = asked.join().expect("an answer");
+            assert!(answer.text().contains("used up what it may spend today"), "{}", answer.text());
+        }
+        gate.open();
+        let answer = runs.join().expect("an answer");
+        assert_eq!(answer.text(), "Five times, then it is parked.");
+    });
+    assert_eq!(model.requests().len(), 1, "the model was asked once");
+    let (spent, sentence) = spent_today(&site.server, &site.installation);
+    assert_eq!(spent, 1_000, "{sentence}");
+}
+
+#[test]
+fn what_a_killed_server_had_written_is_counted() {
+    const PARAGRAPH: &str = "A webhook delivery that fails is retried, and then once more. ";
+    let (model, gate) = (ModelServer::start(), Gate::new());
+    let text = PARAGRAPH.repeat(64);
+    let written = text.len() / BYTES_A_TOKEN;
+    model.replies(Reply::text(text).say("LAST.").waits_at(&gate).say(" Never sent."));
+    let configuration = model.configures(Wire::Anthropic);
+    let env = configuration.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let env: Vec<(&str, &str)> = env.chain([("DOCENT_ASSISTANT__TOKENS_PER_DAY", "1000000")]).collect();
+    let site = Site::with_env(PAGES, &env);
+    let body = question_body("How often is a webhook delivery retried?", &json!({}));
+    let asked = Request::post(site.assistant().path()).bearer(&site.assistant_key).json(&body);
+    let mut stream = asked.open(site.server.address()).expect("an answer");
+    let mut read = String::new();
+    while !read.contains("LAST.") {
+        let piece = stream.piece().expect("more").expect("the words come before the end");
+        read.push_str(&String::from_utf8_lossy(&piece));
+    }
+    let Site { server, repository: _repository, installation, .. } = site;
+    server.kill();
+    let server = installation.serve_with(&env);
+    let (spent, sentence) = spent_today(&server, &installation);
+    let input = model.requests()[0].body.to_string().len() / BYTES_A_TOKEN;
+    println!("{written} tokens written, about {input} read: {sentence}");
+    assert!((written + input / 2..=written + 2 * input).contains(&spent), "{written} and about {input}: {sentence}");
+}
+
+/// The tokens that the dashboard says were spent today, and its sentence.
+fn spent_today(server: &Server, installation: &Installation) -> (usize, String) {
+    let mut person = Person::joins(server, installation, "olive", "owner");
+    let page = person.gets(&format!("/dashboard/{PROJECT}/analytics"));
+    let (_, rest) = page.text().split_once("The assistant has used ").expect("the spending of today");
+    let sentence = rest.split("</p>").next().unwrap_or_default();
+    let number: String =
+        sentence.split(" of ").next().unwrap_or_default().chars().filter(char::is_ascii_digit).collect();
+    (number.parse().expect("a number"), sentence.to_owned())
 }

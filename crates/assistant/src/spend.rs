@@ -1,7 +1,8 @@
 //! What the assistant of a site spends in a day, and the limit of it.
 //!
-//! A model call is counted with its first event, by the estimated tokens of its input, and corrected when it ends. So a reply
-//! that ends early, by its reader or with the process, has been counted as well; a call whose first event never came has not.
+//! A model call is counted with its first event, by the estimated tokens of its input, then a little ahead of the text that comes,
+//! and corrected when it ends. So a reply that ends early, by its reader or with the process, has been counted as well, and never
+//! as less; a call whose first event never came has not.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -37,6 +38,8 @@ const LIMIT_REACHED: &str = "The assistant of this site has used up what it may 
                                         the docs instead of answering in its own words.";
 /// Bytes of text that are counted as a token where a model has not said how many there were.
 const BYTES_A_TOKEN: u64 = 4;
+/// How far ahead of the text of a running call its output is counted, in tokens, and so how often that is stored.
+const AHEAD: u64 = 128;
 
 /// Tokens and their cost, or a correction of them, which may be negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -143,20 +146,29 @@ impl Meter {
 
     /// A call has begun to answer, to about this many tokens of input.
     pub(crate) fn begin(&mut self, input_tokens: u32) {
-        self.running = Usage::of(input_tokens.into(), 0);
+        self.running = Usage::of(input_tokens.into(), AHEAD);
         self.written_bytes = 0;
         self.count();
     }
 
     /// The running call has written more text.
-    pub(crate) const fn wrote(&mut self, bytes: usize) {
+    pub(crate) fn wrote(&mut self, bytes: usize) {
         self.written_bytes += bytes as u64;
-        self.running.output_tokens = self.written_bytes / BYTES_A_TOKEN;
+        if self.written() >= self.running.output_tokens {
+            self.running.output_tokens = self.written() + AHEAD;
+            self.count();
+        }
+    }
+
+    /// The running call's output by its text, in tokens.
+    const fn written(&self) -> u64 {
+        self.written_bytes / BYTES_A_TOKEN
     }
 
     /// A call has ended. One that was refused has used nothing.
     pub(crate) fn end(&mut self, usage: Usage) {
         self.running = Usage::default();
+        self.written_bytes = 0;
         self.used += usage;
         self.count();
     }
@@ -193,8 +205,9 @@ impl Meter {
 
 impl Drop for Meter {
     fn drop(&mut self) {
-        // A reply may be dropped outside of a runtime, when the process ends: what its call began with is counted.
+        // A reply may be dropped outside of a runtime, when the process ends: its call stays counted a little ahead.
         if tokio::runtime::Handle::try_current().is_ok() {
+            self.running.output_tokens = self.written();
             self.count();
         }
     }
@@ -217,7 +230,8 @@ mod tests {
         let spent = async || spends.spent(&domain(), 7).await.expect("reads");
         meter.begin(1_000);
         meter.stored().await;
-        assert_eq!(spent().await, Spend { tokens: 1_000, cost_micros: 1_000 });
+        let output = AHEAD as i64;
+        assert_eq!(spent().await, Spend { tokens: 1_000 + output, cost_micros: 1_000 + 10 * output });
         meter.wrote(400);
         meter.end(Usage { input_tokens: 900, output_tokens: 50, cached_input_tokens: 800 });
         meter.stored().await;
@@ -226,6 +240,19 @@ mod tests {
         meter.end(Usage::default());
         meter.stored().await;
         assert_eq!(spent().await.tokens, 950, "a call that was refused");
+    }
+
+    #[tokio::test]
+    async fn what_a_running_call_writes_is_stored_before_it_is_written() {
+        let spends = Arc::new(MemorySpends::default());
+        let mut meter = Meter::new(Arc::clone(&spends) as _, domain(), 7, None);
+        meter.begin(1_000);
+        for written in 1..=1_000 {
+            meter.wrote(4);
+            meter.stored().await;
+            let output = spends.spent(&domain(), 7).await.expect("reads").tokens - 1_000;
+            assert!((written + 1..=written + AHEAD as i64).contains(&output), "{output} for {written}");
+        }
     }
 
     #[tokio::test]
