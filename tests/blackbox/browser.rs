@@ -5,6 +5,7 @@
 
 mod generators;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use docent_tests::installation::KeyKind;
@@ -50,6 +51,8 @@ struct Stage {
     model: HeldModel,
     // `None` while the server restarts with a higher limit.
     site: Option<Site>,
+    /// A second server, with the pages of a story.
+    pages: Option<Site>,
     limit: usize,
 }
 
@@ -57,12 +60,13 @@ impl Stage {
     fn set() -> Self {
         let model = HeldModel::start();
         let site = Site::with_env(PAGES, &pairs(&environment(&model, LIMIT)));
-        Self { model, site: Some(site), limit: LIMIT }
+        Self { model, site: Some(site), pages: None, limit: LIMIT }
     }
 
     fn answers(&mut self, asked: &str) -> Value {
         match asked.split_once(' ').unwrap_or((asked, "")) {
             ("open", origin) => return self.opens_for(origin),
+            ("pages", pages) => return self.serves_pages(pages),
             ("use-up", _) => self.uses_up_the_limit(),
             ("raise", _) => self.raises_the_limit(),
             _ => return self.model.answers(asked),
@@ -84,6 +88,13 @@ impl Stage {
             "key": mint(origin),
             "elsewhere": mint("https://docs.example.com"),
         })
+    }
+
+    fn serves_pages(&mut self, pages: &str) -> Value {
+        let pages: BTreeMap<String, String> = serde_json::from_str(pages).expect("texts by path");
+        let pages: Vec<_> = pages.into_iter().collect();
+        let site = self.pages.insert(Site::with_env(&pages, &[]));
+        json!({ "server": site.server.url(), "domain": PROJECT, "key": site.assistant_key })
     }
 
     fn uses_up_the_limit(&self) {

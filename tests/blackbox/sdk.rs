@@ -270,10 +270,9 @@ fn reply(asked: &ModelRequest, gate: &Gate) -> Reply {
     if rest.is_empty() { reply } else { paced(reply.waits_at(gate), rest) }
 }
 
-/// The text as models stream it: cut anywhere.
+/// The text cut everywhere.
 fn in_pieces(text: &str) -> Reply {
-    let letters: Vec<char> = text.chars().collect();
-    letters.chunks(5).fold(Reply::default(), |reply, piece| reply.say(piece.iter().collect::<String>()))
+    text.chars().fold(Reply::default(), Reply::say)
 }
 
 /// Whether the request asks for an answer, and not for a search query.

@@ -7,6 +7,11 @@ export class Stage extends Model {
     return this.ask('open', origin);
   }
 
+  /** Where an assistant without a language model answers from these pages, by path. */
+  servesPages(pages) {
+    return this.ask('pages', JSON.stringify(pages));
+  }
+
   /** Uses up what this hour allows. */
   usesUpTheLimit() {
     return this.ask('use-up');

@@ -17,8 +17,8 @@ const HOSTILE = `<style>* { all: unset !important; display: none !important; col
 const MOVED = {
   '/from-mintlify': (server, id) => `<script type="module" src="${server}/widget/mintlify.js"></script><script type="module">
     window.heard = [];
-    await window.MintlifyAssistant.init({ id: "${id}", appearance: { variant: "panel", theme: "dark", accent: "#0f766e", radius: "4px" }, labels: { title: "Docs copilot", trigger: "Ask docs", disclaimer: false },
-      supportEmail: "support@acme.test", starterQuestions: ["How often is a webhook delivery retried?"], filter: { language: null }, hooks: { event(event) { window.heard.push(event.type); throw new Error("ours"); } } });
+    await window.MintlifyAssistant.init({ id: "${id}", appearance: { variant: "panel", theme: "dark", accent: "#0f766e", radius: "4px", side: "bottom", align: "start" }, labels: { title: "Docs copilot", trigger: "Ask docs", disclaimer: false, suggestions: "Try one" },
+      supportEmail: "support@acme.test", starterQuestions: ["How often is a webhook delivery retried?"], filter: { language: null }, hooks: { event(event) { window.heard.push(event.type); throw new Error("ours"); }, error(error) { window.failed = error; } } });
     window.ready = true;</script>`,
   '/from-kapa': (server, id) => `<script>(function(){let k=window.Kapa;if(!k){let i=function(){i.c(arguments)};i.q=[];i.c=function(a){i.q.push(a)};window.Kapa=i;}})(); window.Kapa("render", { onRender() { window.rendered = true; } });</script>
     <button class="ask">Ask AI</button><script async src="${server}/widget/kapa.js" data-website-id="${id}" data-project-name="Acme" data-project-color="#0f766e" data-project-logo="/logo.png" data-modal-disclaimer="This is a custom LLM."

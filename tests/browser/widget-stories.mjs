@@ -148,6 +148,26 @@ export async function aHostThatStylesEverythingBadlyChangesNothing({ visit, expe
   expect('clicks beside it reach the page', hit !== 'DOCENT-CHAT', hit);
 }
 
+/** What could do harm in a part of the chat, and how much text is in it. */
+const harm = (page, selector) => page.evaluate(selector => {
+  const part = document.querySelector('docent-chat').shadowRoot.querySelector(selector);
+  const allowed = new Set('P H4 H5 H6 UL OL LI TABLE TR TD BLOCKQUOTE HR BR STRONG EM CODE PRE A IMG DIV SPAN BUTTON B SMALL SVG PATH'.split(' '));
+  const nodes = [...part.querySelectorAll('*')];
+  const links = [...part.querySelectorAll('a[href]')];
+  return {
+    text: part.textContent.length,
+    harm: [
+      ...nodes.map(node => node.tagName.toUpperCase()).filter(name => !allowed.has(name)),
+      ...nodes.flatMap(node => node.getAttributeNames().filter(name => name.startsWith('on') || name === 'style')),
+      ...links.map(link => link.protocol).filter(protocol => !['http:', 'https:', 'mailto:'].includes(protocol)),
+      ...links.map(link => link.href).filter(href => href.includes('script:')),
+      ...[...part.querySelectorAll('img')].map(image => image.src).filter(src => new URL(src).origin !== location.origin),
+    ],
+    images: part.querySelectorAll('img').length,
+    hrefs: links.map(link => link.href),
+  };
+}, selector);
+
 export async function nothingOfAHostileAnswerRunsOrIsLoaded({ visit, expect, stage, hosts, assistant, picture }) {
   const page = await visit('/strict/');
   let ran = false;
@@ -161,19 +181,7 @@ export async function nothingOfAHostileAnswerRunsOrIsLoaded({ visit, expect, sta
     if (at > 0) await panelOf(page).getByRole('button', { name: 'New conversation' }).click();
     await asks(page, SHOW);
     await ends(page, 0);
-    const found = await page.evaluate(() => {
-      const answer = document.querySelector('docent-chat').shadowRoot.querySelector('.answer');
-      const allowed = new Set('P H4 H5 H6 UL OL LI TABLE TR TD BLOCKQUOTE HR BR STRONG EM CODE PRE A IMG DIV SPAN BUTTON'.split(' '));
-      const nodes = [...answer.querySelectorAll('*')];
-      return {
-        text: answer.textContent.length,
-        elements: nodes.filter(node => !allowed.has(node.tagName)).map(node => node.tagName),
-        handlers: nodes.flatMap(node => node.getAttributeNames().filter(name => name.startsWith('on') || name === 'style')),
-        links: [...answer.querySelectorAll('a[href]')].map(link => link.protocol).filter(protocol => !['http:', 'https:', 'mailto:'].includes(protocol)),
-        elsewhere: [...answer.querySelectorAll('a[href]')].map(link => link.href).filter(href => href.includes('evil.test') || href.includes('script:')),
-        images: [...answer.querySelectorAll('img')].map(image => image.src),
-      };
-    });
+    const found = await harm(page, '.answer');
     if (at % 100 === 0) {
       const streamed = await shownIn(page);
       await page.reload();
@@ -181,9 +189,67 @@ export async function nothingOfAHostileAnswerRunsOrIsLoaded({ visit, expect, sta
       expect(`${at}: it is the same when it is shown again`, (await shownIn(page)) === streamed, `${streamed}\n${await shownIn(page)}`);
     }
     expect(`${at}: words are shown`, found.text > 20, JSON.stringify(found));
-    expect(`${at}: only known elements`, found.elements.length + found.handlers.length + found.links.length + found.elsewhere.length + found.images.length === 0, JSON.stringify(found));
+    const elsewhere = found.hrefs.filter(href => href.includes('evil.test'));
+    expect(`${at}: only known elements`, found.harm.length + elsewhere.length + found.images === 0, JSON.stringify(found));
   }
   await picture(page, 'hostile-answer');
+  expect('nothing ran', !ran);
+  const elsewhere = page.asked.map(request => new URL(request.url()).origin).filter(origin => ![hosts.origin, assistant.server].includes(origin));
+  expect('nothing was loaded', elsewhere.length === 0, elsewhere);
+}
+
+const frame = event => `data: ${JSON.stringify(event)}\n\n`;
+
+/** The chat of this page gets a reply of these blocks. */
+const repliesWith = (page, blocks) => page.route('**/message?*', route => {
+  if (route.request().method() !== 'POST') return route.continue();
+  const body = [{ type: 'start', messageId: 'm' }, ...blocks.map((data, n) => ({ type: 'data-block', id: String(n + 1), data })), { type: 'finish' }].map(frame).join('');
+  return route.fulfill({ status: 200, headers: { 'Access-Control-Allow-Origin': '*' }, body });
+});
+
+/** The function of the docs that others copy. */
+const documentedEdit = () => {
+  const [, text] = /```js\n(function edit[\s\S]*?)```/.exec(readFileSync(new URL('../../docs/API.md', import.meta.url), 'utf8'));
+  return new Function(`${text}; return edit;`)();
+};
+
+export async function nothingOfAHostilePageRunsOrIsLoaded({ visit, expect, stage, hosts, assistant }) {
+  const texts = hostileTexts();
+  const pages = texts.map((text, n) => [`zeppelin${n}.md`, `---\ntitle: ${JSON.stringify(`Zeppelin${n} ${text}`)}\n---\n\nThe setting zeppelin${n} moves the parcel.\n\n${text}\n\n## Zeppelin${n} again ${text.replaceAll('\n', ' ')}\n\nIt moves ${text}\n`]);
+  const { server, domain, key } = await stage.servesPages(Object.fromEntries(pages));
+  const calls = (path, body) => fetch(`${server}/discovery/${path}`, { method: 'POST', headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+  const edit = documentedEdit();
+  const [blocks, results, without] = [[], [], []];
+  for (const n of texts.keys()) {
+    const question = `What does zeppelin${n} move?`;
+    const reply = await calls(`v2/assistant/${domain}/message?parts=blocks`, { fp: 'x', threadId: null, messages: [{ id: 'q', role: 'user', parts: [{ type: 'text', text: question }] }] });
+    const answer = [];
+    for (const line of (await reply.text()).split('\n').filter(line => line.startsWith('data: {'))) {
+      const { type, data } = JSON.parse(line.slice(6));
+      if (type === 'data-block') answer.push(data);
+      if (type === 'data-edit') data.forEach(one => edit(answer, one));
+    }
+    if (!JSON.stringify(answer).toLowerCase().includes(`zeppelin${n}`)) without.push(n);
+    blocks.push(...answer);
+    results.push(...(await (await calls(`v1/search/${domain}`, { query: question, pageSize: 1 })).json()));
+  }
+  expect('the answers quote the pages', without.length < 10, without);
+  // A page may have images of its own site, which this policy does not let load.
+  const page = await visit('/strict/', { allowed: [`Loading the image '${hosts.origin}/`] });
+  let ran = false;
+  page.on('dialog', dialog => { ran = true; dialog.dismiss(); });
+  await repliesWith(page, blocks);
+  await opener(page).click();
+  await asks(page, QUESTION);
+  await ends(page, 0);
+  const answered = await harm(page, '.answer');
+  expect('nothing of an answer does harm', answered.text > 20 * texts.length && answered.harm.length === 0, JSON.stringify(answered));
+  await page.evaluate(() => window.Docent.update({ mode: 'search' }));
+  await page.route('**/v1/search/**', route => route.request().method() === 'POST' ? route.fulfill({ status: 200, headers: { 'Access-Control-Allow-Origin': '*' }, body: JSON.stringify(results) }) : route.continue());
+  await panelOf(page).locator('textarea').fill('zeppelin');
+  await panelOf(page).locator('.cards a').first().waitFor();
+  const found = await harm(page, '.log');
+  expect('nor of the results', results.length === texts.length && found.text > 20 * texts.length && found.harm.length === 0, `${results.length} ${JSON.stringify(found)}`);
   expect('nothing ran', !ran);
   const elsewhere = page.asked.map(request => new URL(request.url()).origin).filter(origin => ![hosts.origin, assistant.server].includes(origin));
   expect('nothing was loaded', elsewhere.length === 0, elsewhere);
@@ -390,14 +456,43 @@ export async function whatGoesWrongIsASentenceAndAWayOn({ visit, expect, stage, 
   expect('a lost connection is taken up', text.split('heavier').length === 2, text);
 }
 
+export async function atTheLimitOfAnHourItSaysWhenToAskAgain({ visit, expect, stage }) {
+  const page = await visit('/plain/', { allowed: ['status of 429'] });
+  await opener(page).click();
+  await panelOf(page).waitFor();
+  await stage.usesUpTheLimit();
+  await asks(page, QUESTION);
+  await turn(page, 0).locator('.trouble').waitFor();
+  const text = await turn(page, 0).locator('.trouble p').innerText();
+  expect('with the seconds of the server', /There are too many questions right now\. Please try again in [1-9]\d* seconds\./.test(text), text);
+  await stage.raisesTheLimit();
+  await turn(page, 0).getByRole('button', { name: 'Try again' }).click();
+  await reads(page, 0, 'parked');
+}
+
+export async function itSpeaksTheReadersLanguage({ visit, expect }) {
+  for (const language of ['en', 'de', 'fr', 'es', 'pt', 'ja', 'zh', 'ko']) {
+    const { default: texts } = await import(`../../crates/widget/files/widget/texts/${language}.js`);
+    const page = await visit(`/plain/?lang=${language}`);
+    const button = await opener(page).textContent();
+    await opener(page).click();
+    await panelOf(page).getByRole('heading', { name: texts.title, exact: true }).waitFor();
+    const shown = [await panelOf(page).locator('.welcome p').innerText(), await panelOf(page).locator('textarea').getAttribute('placeholder'), await panelOf(page).locator('.note').innerText()];
+    expect(`${language}: its own texts`, JSON.stringify(shown) === JSON.stringify([texts.welcome, texts.placeholder, texts.note]), shown);
+    expect(`${language}: and those of the button`, (button === 'Ask') === (language === 'en') && button !== '', button);
+    await repliesWith(page, [['p', 'x']]);
+    await asks(page, QUESTION);
+    await turn(page, 0).getByRole('button', { name: texts.down, exact: true }).waitFor();
+  }
+}
+
 export async function aPieceThatIsANumberIsText({ visit, expect }) {
   const frames = [
     ['data-block', ['p', 'Retried']], ['data-edit', [[1, 0, ' 5']]], ['data-edit', [[1, 0, ' times'], [1, 0, '-1']]],
     ['data-block', ['table', ['tr', ['td', '1']]]], ['data-edit', [[2, 1, ['td', '2']]]], ['data-edit', [[2, 0, ['tr', ['td', '3']]], [2, 2, '4']]],
     ['data-edit', [[1, 0, -2], [1, 0, ['code', '6']], [1, 1, '7'], [1, 0, 1]]],
   ];
-  const documented = /```js\n(function edit[\s\S]*?)```/.exec(readFileSync(new URL('../../docs/API.md', import.meta.url), 'utf8'))[1];
-  const edit = new Function(`${documented}; return edit;`)();
+  const edit = documentedEdit();
   const blocks = [];
   for (const [type, data] of frames) type === 'data-block' ? blocks.push(structuredClone(data)) : structuredClone(data).forEach(one => edit(blocks, one));
   expect('the function of the docs gives the blocks', JSON.stringify(blocks) === '[["p","Retried 5 times"],["table",["tr",["td","1"],["td","2"]],["tr",["td","34"]]]]', JSON.stringify(blocks));
@@ -475,11 +570,13 @@ export async function aLongAnswerCostsLittle({ visit, expect }) {
 }
 
 export async function thePageCanDriveIt({ visit, expect }) {
-  const page = await visit('/plain/');
+  const { init } = await import('../../crates/widget/files/widget.js');
+  expect('it may be imported where there is no page', typeof init === 'function');
+  const page = await visit('/plain/', { allowed: ['status of 413'] });
   await opener(page).waitFor();
   await page.evaluate(() => {
     window.told = [];
-    for (const name of ['open', 'close', 'ask', 'answer', 'reset']) addEventListener(`docent:${name}`, event => window.told.push([name, event.detail]));
+    for (const name of ['open', 'close', 'ask', 'answer', 'error', 'feedback', 'search', 'reset']) addEventListener(`docent:${name}`, event => window.told.push([name, event.detail]));
   });
   await page.evaluate(question => window.Docent.open({ question }), QUESTION);
   await reads(page, 0, 'parked');
@@ -497,15 +594,26 @@ export async function thePageCanDriveIt({ visit, expect }) {
   await page.evaluate(() => window.Docent.close());
   await page.evaluate(() => window.Docent.ask('And what happens after that?'));
   await reads(page, 1, 'looks at it again');
+  await ends(page, 1);
+  await turn(page, 1).getByRole('button', { name: 'Not helpful', exact: true }).click();
+  await page.route('**/message?*', route => route.request().method() === 'POST' ? route.fulfill({ status: 413, headers: { 'Access-Control-Allow-Origin': '*' }, body: '{"error":"x"}' }) : route.continue());
+  await page.evaluate(() => window.Docent.ask('What is too long?'));
+  await ends(page, 2);
+  await turn(page, 2).getByRole('button', { name: 'Search the docs instead' }).click();
+  await page.waitForFunction(() => window.told.some(([name]) => name === 'search'));
   await page.evaluate(() => window.Docent.reset());
-  const told = (await page.evaluate(() => window.told)).map(([name]) => name);
-  expect('it tells the page', ['open', 'ask', 'answer', 'close', 'reset'].every(name => told.includes(name)), told);
+  const told = await page.evaluate(() => window.told);
+  const detail = wanted => JSON.stringify(told.filter(([name]) => name === wanted).map(([, detail]) => detail));
+  expect('it tells the page', ['open', 'ask', 'answer', 'close', 'reset'].every(name => detail(name) !== '[]'), JSON.stringify(told));
+  expect('of a rating', /^\[\{"rating":"down","messageId":"[^"]+"\}\]$/.test(detail('feedback')), detail('feedback'));
+  expect('of an error', detail('error') === '[{"question":"What is too long?","answer":"","error":"long","status":413}]', detail('error'));
+  expect('and of a search', /^\[\{"query":"What is too long\?","results":\d+\}\]$/.test(detail('search')), detail('search'));
   await page.evaluate(() => window.Docent.destroy());
   expect('it goes without a trace', (await page.locator('docent-chat').count()) === 0);
 }
 
 export async function aPageOfTheHostedServiceMovesWithItsAddressAndId({ visit, expect, picture }) {
-  const page = await visit('/from-mintlify');
+  const page = await visit('/from-mintlify', { allowed: ['status of 429'] });
   await page.waitForFunction(() => window.ready);
   await opener(page).filter({ hasText: 'Ask docs' }).waitFor();
   await page.evaluate(() => window.MintlifyAssistant.open({ source: 'nav' }));
@@ -513,6 +621,9 @@ export async function aPageOfTheHostedServiceMovesWithItsAddressAndId({ visit, e
   const looks = await panelOf(page).evaluate(node => [node.dataset.theme, getComputedStyle(node).borderRadius, getComputedStyle(node.querySelector('.send')).backgroundColor]);
   expect('it has its looks', JSON.stringify(looks) === '["dark","4px","rgb(15, 118, 110)"]', looks);
   expect('and its starters', (await panelOf(page).getByRole('button', { name: QUESTION }).count()) === 1);
+  expect('under their heading', (await panelOf(page).getByRole('heading', { name: 'Try one' }).count()) === 1);
+  const box = await panelOf(page).boundingBox();
+  expect('at the side it was on', box.x < 30 && box.y > 30, JSON.stringify(box));
   await page.evaluate(question => window.MintlifyAssistant.ask(question, { source: 'guide' }), QUESTION);
   await reads(page, 0, 'parked');
   await ends(page, 0);
@@ -521,12 +632,21 @@ export async function aPageOfTheHostedServiceMovesWithItsAddressAndId({ visit, e
   await page.evaluate(() => window.MintlifyAssistant.update({ labels: { title: null }, appearance: { theme: 'light' } }));
   await panelOf(page).getByText('Ask the docs').waitFor();
   expect('what was said stays', (await turn(page, 0).locator('.answer').innerText()).includes('parked'));
+  await turn(page, 0).locator('.answer a').click({ modifiers: ['Control'] });
   await page.evaluate(() => window.MintlifyAssistant.reset());
   await page.evaluate(() => window.MintlifyAssistant.close());
   expect('it closes', await panelOf(page).isHidden());
+  await page.evaluate(question => window.MintlifyAssistant.ask(question, { open: false }), QUESTION);
+  await page.waitForFunction(() => document.querySelector('docent-chat').shadowRoot.querySelector('.answer')?.textContent.includes('parked'));
+  expect('a question may be asked while it is closed', await panelOf(page).isHidden());
+  await page.route('**/message?*', route => route.request().method() === 'POST' ? route.fulfill({ status: 429, headers: { 'Access-Control-Allow-Origin': '*' }, body: '{"error":"x"}' }) : route.continue());
+  await page.evaluate(question => window.MintlifyAssistant.ask(question, { open: false }), QUESTION);
+  await page.waitForFunction(() => window.failed);
+  const failed = JSON.stringify(await page.evaluate(() => window.failed));
+  expect('its hooks hear what went wrong', failed === '{"code":"busy","retryable":true,"status":429}', failed);
   await page.evaluate(() => window.MintlifyAssistant.destroy());
   const heard = await page.evaluate(() => window.heard);
-  expect('its hooks hear', ['init', 'open', 'ask', 'update', 'reset', 'close', 'destroy'].every(type => heard.includes(type)), heard);
+  expect('its hooks hear', ['init', 'open', 'ask', 'update', 'navigate', 'reset', 'close', 'destroy'].every(type => heard.includes(type)), heard);
   expect('it goes', (await page.locator('docent-chat').count()) === 0);
 }
 
@@ -548,6 +668,8 @@ export async function aPageWithKapasTagMovesWithItsAddressAndId({ visit, expect 
   await panelOf(page).locator('.cards a').first().waitFor();
   await page.evaluate(() => window.Kapa('close'));
   await panelOf(page).waitFor({ state: 'hidden' });
+  await page.evaluate(() => window.Kapa.open());
+  expect('it opens in its usual mode', (await turn(page, 0).count()) === 1);
 }
 
 export const docSearchsOwnBoxSearchesTheDocsAndAsksTheChat = scene => docSearch('/docsearch', scene);

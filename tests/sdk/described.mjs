@@ -1,8 +1,9 @@
-// Generates types from /openapi.json, checks described.ts by them as strictly as TypeScript can, and runs it.
+// Generates types from /openapi.json, checks described.ts by them as strictly as TypeScript can, and runs it. Checks widget.ts by the
+// types of the chat's package.
 //
 //     DOCENT_KEY=docent_assistant_… DOCENT_ADMIN_KEY=docent_admin_… node described.mjs BASE_URL DOMAIN FOLDER
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -23,4 +24,8 @@ copyFileSync(join(here, 'described.ts'), join(folder, 'described.ts'));
 run(tool('openapi-typescript/bin/cli.js'), `${base}/openapi.json`, '--output', 'api.d.ts');
 run(tool('typescript/bin/tsc'), '--strict', '--noUncheckedIndexedAccess', '--exactOptionalPropertyTypes', '--skipLibCheck',
   '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom', 'described.ts');
+cpSync(join(here, '../../crates/widget/files'), join(folder, 'docent-widget'), { recursive: true });
+writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { strict: true, noEmit: true, target: 'es2022', module: 'nodenext', lib: ['es2022', 'dom'], types: [], paths: { 'docent-widget': ['./docent-widget/widget.d.ts'] } }, files: ['widget.ts'] }));
+copyFileSync(join(here, 'widget.ts'), join(folder, 'widget.ts'));
+run(tool('typescript/bin/tsc'), '--project', 'tsconfig.json');
 run('described.js', base, domain);

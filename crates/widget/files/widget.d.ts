@@ -75,7 +75,7 @@ export interface DocentEvents {
   "docent:close": CustomEvent<undefined>;
   "docent:ask": CustomEvent<{ question: string }>;
   "docent:answer": CustomEvent<{ question: string; answer: string; messageId?: string }>;
-  "docent:error": CustomEvent<{ question: string; answer: string; messageId?: string; error?: string }>;
+  "docent:error": CustomEvent<{ question: string; answer: string; messageId?: string; error?: string; status?: number }>;
   "docent:feedback": CustomEvent<{ rating: "up" | "down"; comment?: string; messageId: string }>;
   "docent:search": CustomEvent<{ query: string; results: number }>;
   "docent:help": CustomEvent<{ transcript: string }>;

@@ -10,7 +10,7 @@ const STYLE = `
 .open, .about { all: unset; position: fixed; pointer-events: auto; cursor: pointer; display: flex; align-items: center; gap: .5em; white-space: nowrap;
   font: 600 15px/1.2 var(--docent-font, system-ui, sans-serif); color: var(--docent-accent-text, #fff); background: var(--docent-accent, #4f46e5);
   border: 1px solid transparent; border-radius: 99px; padding: .8em 1.2em; box-shadow: 0 4px 16px #0003 }
-.open { inset-block-end: var(--docent-offset, 20px); inset-inline-end: var(--docent-offset, 20px) }
+.open, .floats { inset-block: var(--docent-block, auto var(--docent-offset, 20px)); inset-inline: var(--docent-inline, auto var(--docent-offset, 20px)) }
 .about { font-size: 13px }
 :focus-visible { outline: 2px solid; outline-offset: 2px }
 svg { width: 1.2em; fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round }

@@ -20,12 +20,20 @@ function options({ id = "", endpoint, labels = {}, appearance = {}, filter = {},
   return {
     domain, key, server: endpoint ?? SERVER, title: labels.title, label: labels.trigger, placeholder: labels.placeholder,
     note: labels.disclaimer === false ? "" : labels.disclaimer, theme: appearance.theme === "system" ? undefined : appearance.theme,
-    help: supportEmail, starters: starterQuestions, version: filter.version, language: filter.language,
+    help: supportEmail, starters: starterQuestions, texts: { starters: labels.suggestions }, version: filter.version, language: filter.language,
   };
 }
 
-function paint({ style }, { accent, radius, font, zIndex } = {}) {
-  for (const [name, value] of Object.entries({ accent, radius, font, "z-index": zIndex })) {
+/** The corner of the page that a side and an alignment come to, as the insets of the button and the panel. */
+function corner(direction, side = "bottom", align = "end") {
+  const starts = ["start", "inline-start", "top", direction === "rtl" ? "right" : "left"];
+  const [block, inline] = ["top", "bottom"].includes(side) ? [side, align] : [align, side];
+  const inset = (edge) => (starts.includes(edge) ? "var(--docent-offset, 20px) auto" : undefined);
+  return { block: inset(block), inline: inset(inline) };
+}
+
+function paint({ style, direction }, { accent, radius, font, zIndex, side, align } = {}) {
+  for (const [name, value] of Object.entries({ accent, radius, font, "z-index": zIndex, ...corner(direction, side, align) })) {
     if (value === undefined) style.removeProperty(`--docent-${name}`);
     else style.setProperty(`--docent-${name}`, value);
   }
@@ -53,7 +61,8 @@ window.MintlifyAssistant = {
     for (const type of ["open", "close", "ask", "reset"]) {
       chat.addEventListener(`docent:${type}`, () => hook("event", { type, actor: isCall ? "api" : "user", source }));
     }
-    chat.addEventListener("docent:error", ({ detail }) => hook("error", { code: detail.error, retryable: !["key", "origin"].includes(detail.error) }));
+    chat.addEventListener("docent:error", ({ detail: { error, status } }) => hook("error", { code: error, retryable: !["key", "origin"].includes(error), status }));
+    chat.addEventListener("click", (click) => { if (click.composedPath().some((node) => node.href)) hook("event", { type: "navigate", actor: "user" }); });
     hook("event", { type: "init", actor: "api" });
     if (config.defaultOpen) await this.open();
   },

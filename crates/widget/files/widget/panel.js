@@ -23,7 +23,7 @@ function make(name, properties = {}, ...children) {
     else if (key in made && key !== "part") made[key] = value;
     else made.setAttribute(key, value);
   }
-  made.append(...children.filter((child) => child !== undefined && child !== null));
+  made.append(...children.filter((child) => child || child === ""));
   return made;
 }
 
@@ -54,9 +54,9 @@ async function* frames(body) {
 
 /** What went wrong, as the name of a text or a sentence of the server. */
 class Trouble extends Error {
-  constructor(name, { sentence, seconds } = {}) {
-    super(sentence ?? name);
-    Object.assign(this, { name, sentence, seconds });
+  constructor(name, more) {
+    super(name);
+    Object.assign(this, { name, ...more });
   }
 }
 
@@ -169,7 +169,7 @@ class Panel {
   #welcome() {
     const given = this.options.starters ?? [];
     const starters = (typeof given === "string" ? given.split("|") : given).map((text) => text.trim()).filter(Boolean);
-    this.log.replaceChildren(make("div", { className: "welcome", part: "welcome" }, make("p", {}, this.options.welcome ?? this.texts.welcome), this.#questions(starters)));
+    this.log.replaceChildren(make("div", { className: "welcome", part: "welcome" }, make("p", {}, this.options.welcome ?? this.texts.welcome), starters.length > 0 && this.texts.starters && make("h4", {}, this.texts.starters), this.#questions(starters)));
   }
 
   #questions(questions) {
@@ -385,7 +385,7 @@ class Panel {
     this.#button();
     this.#refresh(turn);
     this.#save();
-    this.host.tell(turn.state === "failed" ? "error" : "answer", { question: turn.question, answer: this.#answer(turn), messageId: turn.messageId, error: turn.trouble?.name });
+    this.host.tell(turn.state === "failed" ? "error" : "answer", { question: turn.question, answer: this.#answer(turn), messageId: turn.messageId, error: turn.trouble?.name, status: turn.trouble?.status });
   }
 
   /** Takes up the reply whose connection was lost. */
@@ -476,7 +476,7 @@ class Panel {
       clearInterval(timer);
       const rest = this.#answer(turn).slice(said);
       const end = turn.state === "failed" ? this.#sentence(turn.trouble) : turn.state === "stopped" ? this.texts.stopped : this.texts.answered;
-      setTimeout(() => { this.status.textContent = `${rest} ${end}`; }, at + 2000 - Date.now());
+      setTimeout(() => { if (turn === this.chat.turns.at(-1)) this.status.textContent = `${rest} ${end}`; }, at + 2000 - Date.now());
     };
   }
 
@@ -621,8 +621,6 @@ class Panel {
 async function refusal(response) {
   const { status } = response;
   const { error } = await response.json().catch(() => ({}));
-  if (status === 401 || status === 403) return new Trouble("key");
-  if (status === 429) return new Trouble("busy", { seconds: response.headers.get("Retry-After") ?? 60 });
-  if (status === 413) return new Trouble("long");
-  return new Trouble("unreachable", { sentence: status === 400 ? error : undefined });
+  const name = { 401: "key", 403: "key", 413: "long", 429: "busy" }[status] ?? "unreachable";
+  return new Trouble(name, { status, seconds: response.headers.get("Retry-After") ?? 60, sentence: status === 400 ? error : undefined });
 }

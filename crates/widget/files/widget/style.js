@@ -7,7 +7,7 @@ export const STYLE = `
 .panel[data-theme=dark] { --ground: var(--docent-background, #16171d); --text: var(--docent-text, #e9eaf0); --soft: var(--docent-muted, #a2a6b4); --line: var(--docent-border, #30323c);
   --raised: var(--docent-surface, #20222a); --link: var(--docent-link, #a5b4fc); --bad: #ff9b90; --mark: var(--link); color-scheme: dark }
 .panel *, .panel *::before { box-sizing: border-box }
-.floats { position: fixed; inset-block-end: var(--docent-offset, 20px); inset-inline-end: var(--docent-offset, 20px); width: var(--docent-width, 420px); height: min(var(--docent-height, 680px), 100dvh - 40px);
+.floats { position: fixed; width: var(--docent-width, 420px); height: min(var(--docent-height, 680px), 100dvh - 40px);
   box-shadow: 0 12px 48px #0000002e, 0 2px 8px #0000001a; animation: rise .18s }
 @keyframes rise { from { opacity: 0; transform: translateY(10px) } }
 .header { display: flex; align-items: center; gap: 4px; padding: 10px; padding-inline-start: 18px; border-bottom: 1px solid var(--line) }
@@ -57,7 +57,7 @@ td { padding: 7px 12px; text-align: start; vertical-align: top; border-bottom: 1
 td code { white-space: nowrap }
 tr:first-child td { font-weight: 600; background: var(--raised) }
 tr:last-child td { border-bottom: 0 }
-.after h4 { margin: 18px 0 8px; font-size: 13px; font-weight: 600; color: var(--soft) }
+.after h4, .welcome h4 { margin: 18px 0 8px; font-size: 13px; font-weight: 600; color: var(--soft) }
 .cards { display: grid; gap: 8px; margin: 0; padding: 0; list-style: none }
 .cards a { display: flex; gap: 10px; align-items: center; padding: 9px 12px; color: inherit; text-decoration: none; border: 1px solid var(--line); border-radius: 10px }
 .cards a:hover { background: var(--raised); border-color: var(--accent) }

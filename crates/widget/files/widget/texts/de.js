@@ -2,7 +2,7 @@ export default {
   title: "Die Doku fragen", welcome: "Stellen Sie eine Frage zu dieser Dokumentation. Antworten nennen die Seiten, von denen sie stammen.", placeholder: "Eine Frage stellen …",
   question: "Ihre Frage", send: "Senden", stop: "Anhalten", close: "Schließen", reset: "Neues Gespräch", copy: "Kopieren", copied: "Kopiert",
   sources: "Quellen", more: "Weiter fragen", up: "Hilfreich", down: "Nicht hilfreich", comment: "Was fehlte oder war falsch?", sendComment: "Kommentar senden",
-  thanks: "Danke.", help: "Das hat nicht geholfen", retry: "Noch einmal", searching: "Die Dokumentation wird durchsucht …", answering: "Die Antwort kommt.",
+  thanks: "Danke.", help: "Das hat nicht geholfen", retry: "Noch einmal", answering: "Die Antwort kommt.",
   answered: "Die Antwort ist vollständig.", stopped: "Angehalten.", note: "Antworten entstehen aus dieser Dokumentation und können falsch sein.",
   selection: "Zum markierten Text", remove: "Entfernen", conversation: "Gespräch", code: "Code", you: "Ihre Frage",
   search: "In der Doku suchen", searchPlaceholder: "Suchen …", results: "{n} Treffer", none: "Nichts gefunden.", instead: "Stattdessen suchen",

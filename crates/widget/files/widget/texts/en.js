@@ -2,7 +2,7 @@ export default {
   title: "Ask the docs", welcome: "Ask a question about these docs. Answers name the pages they come from.", placeholder: "Ask a question …",
   question: "Your question", send: "Send", stop: "Stop", close: "Close", reset: "New conversation", copy: "Copy", copied: "Copied",
   sources: "Sources", more: "Ask next", up: "Helpful", down: "Not helpful", comment: "What was missing or wrong?", sendComment: "Send comment",
-  thanks: "Thank you.", help: "This did not help", retry: "Try again", searching: "Searching the docs …", answering: "The answer is coming.",
+  thanks: "Thank you.", help: "This did not help", retry: "Try again", answering: "The answer is coming.",
   answered: "The answer is complete.", stopped: "Stopped.", note: "Answers are made from these docs and can be wrong.",
   selection: "About the selected text", remove: "Remove", conversation: "Conversation", code: "Code", you: "You asked",
   search: "Search the docs", searchPlaceholder: "Search …", results: "{n} results", none: "Nothing found.", instead: "Search the docs instead",

@@ -2,7 +2,7 @@ export default {
   title: "Preguntar a la documentación", welcome: "Haga una pregunta sobre esta documentación. Las respuestas citan las páginas de las que proceden.", placeholder: "Hacer una pregunta…",
   question: "Su pregunta", send: "Enviar", stop: "Detener", close: "Cerrar", reset: "Conversación nueva", copy: "Copiar", copied: "Copiado",
   sources: "Fuentes", more: "Preguntar después", up: "Útil", down: "No es útil", comment: "¿Qué faltaba o qué estaba mal?", sendComment: "Enviar comentario",
-  thanks: "Gracias.", help: "Esto no ayudó", retry: "Intentar de nuevo", searching: "Buscando en la documentación…", answering: "La respuesta está en camino.",
+  thanks: "Gracias.", help: "Esto no ayudó", retry: "Intentar de nuevo", answering: "La respuesta está en camino.",
   answered: "La respuesta está completa.", stopped: "Detenido.", note: "Las respuestas se elaboran con esta documentación y pueden ser erróneas.",
   selection: "Sobre el texto seleccionado", remove: "Quitar", conversation: "Conversación", code: "Código", you: "Su pregunta",
   search: "Buscar en la documentación", searchPlaceholder: "Buscar…", results: "{n} resultados", none: "No se encontró nada.", instead: "Buscar en su lugar",

@@ -2,7 +2,7 @@ export default {
   title: "Interroger la documentation", welcome: "Posez une question sur cette documentation. Les réponses citent les pages dont elles sont tirées.", placeholder: "Poser une question…",
   question: "Votre question", send: "Envoyer", stop: "Arrêter", close: "Fermer", reset: "Nouvelle conversation", copy: "Copier", copied: "Copié",
   sources: "Sources", more: "Questions suivantes", up: "Utile", down: "Pas utile", comment: "Que manquait-il ou qu’est-ce qui était faux ?", sendComment: "Envoyer le commentaire",
-  thanks: "Merci.", help: "Cela n’a pas aidé", retry: "Réessayer", searching: "Recherche dans la documentation…", answering: "La réponse arrive.",
+  thanks: "Merci.", help: "Cela n’a pas aidé", retry: "Réessayer", answering: "La réponse arrive.",
   answered: "La réponse est complète.", stopped: "Arrêté.", note: "Les réponses sont tirées de cette documentation et peuvent être fausses.",
   selection: "Au sujet du texte sélectionné", remove: "Retirer", conversation: "Conversation", code: "Code", you: "Votre question",
   search: "Rechercher dans la documentation", searchPlaceholder: "Rechercher…", results: "{n} résultats", none: "Aucun résultat.", instead: "Rechercher plutôt",

@@ -2,7 +2,7 @@ export default {
   title: "ドキュメントに質問", welcome: "このドキュメントについて質問してください。回答には出典のページが示されます。", placeholder: "質問を入力…",
   question: "質問", send: "送信", stop: "停止", close: "閉じる", reset: "新しい会話", copy: "コピー", copied: "コピーしました",
   sources: "出典", more: "次の質問", up: "役に立った", down: "役に立たなかった", comment: "足りない点や誤りを教えてください", sendComment: "コメントを送信",
-  thanks: "ありがとうございます。", help: "解決しませんでした", retry: "もう一度試す", searching: "ドキュメントを検索しています…", answering: "回答を作成しています。",
+  thanks: "ありがとうございます。", help: "解決しませんでした", retry: "もう一度試す", answering: "回答を作成しています。",
   answered: "回答が完了しました。", stopped: "停止しました。", note: "回答はこのドキュメントから作成され、誤りを含むことがあります。",
   selection: "選択したテキストについて", remove: "取り除く", conversation: "会話", code: "コード", you: "あなたの質問",
   search: "ドキュメントを検索", searchPlaceholder: "検索…", results: "{n} 件の結果", none: "見つかりませんでした。", instead: "代わりに検索する",

@@ -2,7 +2,7 @@ export default {
   title: "문서에 질문하기", welcome: "이 문서에 대해 질문하세요. 답변에는 출처 페이지가 표시됩니다.", placeholder: "질문 입력…",
   question: "질문", send: "보내기", stop: "중지", close: "닫기", reset: "새 대화", copy: "복사", copied: "복사됨",
   sources: "출처", more: "이어서 질문", up: "도움이 됨", down: "도움이 되지 않음", comment: "무엇이 부족하거나 잘못되었나요?", sendComment: "의견 보내기",
-  thanks: "감사합니다.", help: "해결되지 않았어요", retry: "다시 시도", searching: "문서를 검색하는 중…", answering: "답변을 작성하고 있습니다.",
+  thanks: "감사합니다.", help: "해결되지 않았어요", retry: "다시 시도", answering: "답변을 작성하고 있습니다.",
   answered: "답변이 완료되었습니다.", stopped: "중지되었습니다.", note: "답변은 이 문서를 바탕으로 작성되며 틀릴 수 있습니다.",
   selection: "선택한 텍스트에 대해", remove: "제거", conversation: "대화", code: "코드", you: "질문",
   search: "문서 검색", searchPlaceholder: "검색…", results: "결과 {n}개", none: "찾지 못했습니다.", instead: "대신 문서 검색",

@@ -2,7 +2,7 @@ export default {
   title: "Perguntar à documentação", welcome: "Faça uma pergunta sobre esta documentação. As respostas citam as páginas de onde vêm.", placeholder: "Fazer uma pergunta…",
   question: "Sua pergunta", send: "Enviar", stop: "Parar", close: "Fechar", reset: "Nova conversa", copy: "Copiar", copied: "Copiado",
   sources: "Fontes", more: "Pergunte a seguir", up: "Útil", down: "Não é útil", comment: "O que faltou ou estava errado?", sendComment: "Enviar comentário",
-  thanks: "Obrigado.", help: "Isto não ajudou", retry: "Tentar novamente", searching: "Pesquisando na documentação…", answering: "A resposta está a caminho.",
+  thanks: "Obrigado.", help: "Isto não ajudou", retry: "Tentar novamente", answering: "A resposta está a caminho.",
   answered: "A resposta está completa.", stopped: "Parado.", note: "As respostas são feitas a partir desta documentação e podem estar erradas.",
   selection: "Sobre o texto selecionado", remove: "Remover", conversation: "Conversa", code: "Código", you: "Sua pergunta",
   search: "Pesquisar na documentação", searchPlaceholder: "Pesquisar…", results: "{n} resultados", none: "Nada encontrado.", instead: "Pesquisar em vez disso",

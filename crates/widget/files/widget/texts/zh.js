@@ -2,7 +2,7 @@ export default {
   title: "询问文档", welcome: "就这些文档提问。回答会注明所依据的页面。", placeholder: "输入问题…",
   question: "您的问题", send: "发送", stop: "停止", close: "关闭", reset: "新对话", copy: "复制", copied: "已复制",
   sources: "来源", more: "接着问", up: "有帮助", down: "没有帮助", comment: "缺少什么或哪里有误？", sendComment: "发送评论",
-  thanks: "谢谢。", help: "没有解决问题", retry: "重试", searching: "正在搜索文档…", answering: "正在生成回答。",
+  thanks: "谢谢。", help: "没有解决问题", retry: "重试", answering: "正在生成回答。",
   answered: "回答已完成。", stopped: "已停止。", note: "回答根据这些文档生成，可能有误。",
   selection: "关于所选文本", remove: "移除", conversation: "对话", code: "代码", you: "您的问题",
   search: "搜索文档", searchPlaceholder: "搜索…", results: "{n} 条结果", none: "没有找到结果。", instead: "改为搜索文档",
