@@ -110,29 +110,60 @@ fn at_the_daily_limit_readers_get_quotes_and_a_restart_changes_nothing() {
 }
 
 #[test]
+fn a_day_may_be_limited_by_its_cost_and_differently_for_one_site() {
+    for (limits, is_limited) in [
+        ([("DOCENT_ASSISTANT__COST_PER_DAY", "0.001"), ("DOCENT_ASSISTANT__TOKENS_PER_DAY", "1000000")], true),
+        ([("DOCENT_ASSISTANT__COST_PER_DAY", "0.001"), ("DOCENT_ASSISTANT__SITES__ACME__COST_PER_DAY", "5")], false),
+    ] {
+        let model = ModelServer::start();
+        model.replies("Five times.").replies("Five times.");
+        let configuration = model.configures(Wire::Anthropic);
+        let mut env: Vec<(&str, &str)> =
+            configuration.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        env.extend([("DOCENT_MODELS__SONNET__INPUT_PRICE", "3"), ("DOCENT_MODELS__SONNET__OUTPUT_PRICE", "15")]);
+        env.extend(limits);
+        let site = Site::with_env(PAGES, &env);
+        let question = "How often is a webhook delivery retried?";
+        site.assistant().ask(question);
+        let second = site.assistant().ask(question);
+        assert_eq!(second.text().contains("used up what it may spend today"), is_limited, "{}", second.text());
+        let (_, sentence) = spent_today(&site.server, &site.installation);
+        let limit = if is_limited { " of 0.00." } else { " of 5.00." };
+        assert!(sentence.contains("USD") && sentence.contains(limit), "{sentence}");
+    }
+}
+
+#[test]
 fn a_hundred_questions_at_the_limit_cost_nothing_beside_the_one_that_runs() {
-    let (model, gate) = (ModelServer::start(), Gate::new());
-    model.replies(Reply::text("Five times,").waits_at(&gate).say(" then it is parked.").counted(900, 100));
-    let configuration = model.configures(Wire::OpenAi);
-    let env = configuration.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let env: Vec<(&str, &str)> = env.chain([("DOCENT_ASSISTANT__TOKENS_PER_DAY", "100")]).collect();
-    let site = Site::with_env(PAGES, &env);
-    let question = "How often is a webhook delivery retried?";
-    thread::scope(|scope| {
-        let runs = scope.spawn(|| site.assistant().ask(question));
-        gate.holds(1);
-        let at_the_limit: Vec<_> = (0..100).map(|_| scope.spawn(|| site.assistant().ask(question))).collect();
-        for asked in at_the_limit {
-            let answer = asked.join().expect("an answer");
-            assert!(answer.text().contains("used up what it may spend today"), "{}", answer.text());
-        }
-        gate.open();
-        let answer = runs.join().expect("an answer");
-        assert_eq!(answer.text(), "Five times, then it is parked.");
-    });
-    assert_eq!(model.requests().len(), 1, "the model was asked once");
-    let (spent, sentence) = spent_today(&site.server, &site.installation);
-    assert_eq!(spent, 1_000, "{sentence}");
+    // One that has written, and one whose model has not begun to.
+    for (label, reply) in [
+        ("after its first words", |gate: &Gate| Reply::text("Five times,").waits_at(gate).say(" then it is parked.")),
+        ("before its first words", |gate: &Gate| Reply::text("Five times, then it is parked.").held_by(gate)),
+    ] as [(&str, fn(&Gate) -> Reply); 2]
+    {
+        let (model, gate) = (ModelServer::start(), Gate::new());
+        model.replies(reply(&gate).counted(900, 100));
+        let configuration = model.configures(Wire::OpenAi);
+        let env = configuration.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let env: Vec<(&str, &str)> = env.chain([("DOCENT_ASSISTANT__TOKENS_PER_DAY", "100")]).collect();
+        let site = Site::with_env(PAGES, &env);
+        let question = "How often is a webhook delivery retried?";
+        thread::scope(|scope| {
+            let runs = scope.spawn(|| site.assistant().ask(question));
+            gate.holds(1);
+            let at_the_limit: Vec<_> = (0..100).map(|_| scope.spawn(|| site.assistant().ask(question))).collect();
+            for asked in at_the_limit {
+                let answer = asked.join().expect("an answer");
+                assert!(answer.text().contains("used up what it may spend today"), "{label}: {}", answer.text());
+            }
+            gate.open();
+            let answer = runs.join().expect("an answer");
+            assert_eq!(answer.text(), "Five times, then it is parked.", "{label}");
+        });
+        assert_eq!(model.requests().len(), 1, "{label}: the model was asked once");
+        let (spent, sentence) = spent_today(&site.server, &site.installation);
+        assert_eq!(spent, 1_000, "{label}: {sentence}");
+    }
 }
 
 #[test]

@@ -2,8 +2,7 @@
 
 use docent_tests::{Request, Server, Site};
 
-const FILES: [&str; 5] =
-    ["/widget.js", "/widget/panel.js", "/widget/blocks.js", "/widget/style.js", "/widget/texts/en.js"];
+const FILES: [&str; 3] = ["/widget.js", "/widget/panel.js", "/widget/texts/en.js"];
 
 #[test]
 fn pages_of_any_site_load_the_chat_and_ask_for_it_again_only_when_it_is_another() {

@@ -23,6 +23,7 @@ const MOVED = {
   '/from-kapa': (server, id) => `<script>(function(){let k=window.Kapa;if(!k){let i=function(){i.c(arguments)};i.q=[];i.c=function(a){i.q.push(a)};window.Kapa=i;}})(); window.Kapa("render", { onRender() { window.rendered = true; } });</script>
     <button class="ask">Ask AI</button><script async src="${server}/widget/kapa.js" data-website-id="${id}" data-project-name="Acme" data-project-color="#0f766e" data-project-logo="/logo.png" data-modal-disclaimer="This is a custom LLM."
     data-modal-example-questions="How often is a webhook delivery retried?,What does error E1002 mean?" data-button-hide="true" data-modal-override-open-selector=".ask"></script>`,
+  '/from-kapa-late': (server, id) => `<script async src="${server}/widget/kapa.js" data-website-id="${id}" data-project-name="Acme" data-modal-disclaimer="See the [terms](https://acme.test/terms)." data-render-on-load="false"></script>`,
 };
 
 const DOCSEARCH = fileURLToPath(new URL('node_modules/@docsearch/js/dist/umd/index.js', import.meta.url));
@@ -43,6 +44,14 @@ async function bundled() {
   return outputFiles[0].text;
 }
 
+/** The files of a page that has the chat from its package, by their paths. */
+async function packaged() {
+  const entryPoints = [fileURLToPath(new URL('pages/packaged.js', import.meta.url))];
+  const alias = { 'docent-widget': fileURLToPath(new URL('../../crates/widget/files/widget.js', import.meta.url)) };
+  const { outputFiles } = await build({ entryPoints, alias, bundle: true, splitting: true, write: false, format: 'esm', target: 'es2022', outdir: '/packaged', logLevel: 'error' });
+  return new Map(outputFiles.map(({ path, text }) => [path, text]));
+}
+
 export class Hosts {
   #sockets = new Set();
   #assistant;
@@ -50,6 +59,7 @@ export class Hosts {
   static async start() {
     const hosts = new Hosts();
     hosts.react = await bundled();
+    hosts.packaged = await packaged();
     hosts.server = createServer((request, response) => hosts.#answer(request, response));
     hosts.proxy = createProxy(socket => hosts.#passes(socket));
     for (const one of [hosts.server, hosts.proxy]) await new Promise(resolve => one.listen(0, '127.0.0.1', resolve));
@@ -91,7 +101,16 @@ export class Hosts {
       response.writeHead(200, { 'Content-Type': 'text/javascript' }).end(this.react);
       return;
     }
+    if (this.packaged.has(pathname)) {
+      response.writeHead(200, { 'Content-Type': 'text/javascript' }).end(this.packaged.get(pathname));
+      return;
+    }
     const { server, domain, key } = this.#assistant;
+    if (pathname === '/from-a-package') {
+      response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
+      response.end(`<!doctype html><html lang="de"><meta charset="utf-8"><title>Docs</title><link rel="icon" href="data:,"><body data-server="${server}/" data-domain="${domain}" data-key="${key}"><script type="module" src="/packaged/packaged.js"></script></body></html>`);
+      return;
+    }
     if (pathname.startsWith('/docent/')) {
       // The assistant below a path of the site, as a proxy passes it on.
       const { method, headers } = request;

@@ -317,6 +317,10 @@ export async function itLooksLikeAProductAndIsAccessible({ visit, expect, pictur
     }
     if (label === 'german') expect('it speaks German', (await panelOf(page).locator('h2').innerText()) === 'Die Doku fragen');
     if (label === 'light') {
+      const tree = await panelOf(page).ariaSnapshot();
+      const names = ['heading "Ask the docs" [level=2]', 'button "New conversation"', 'button "Close"', 'region "Conversation"', `heading "You asked: ${SHOW}" [level=3]`, 'heading "What you can set" [level=4]', 'table', 'cell "retry.max"', 'button "Copy"', 'blockquote', 'button "Helpful"', 'textbox "Your question"', 'button "Send"', 'status'];
+      const missing = names.filter(name => !tree.includes(name));
+      expect('a screen reader has it in order', missing.length === 0 && names.every((name, n) => n === 0 || tree.indexOf(name) > tree.indexOf(names[n - 1])), `${missing}\n${tree}`);
       await turn(page, 0).locator('.thumbs button').last().click();
       await picture(page, `${label}-5-rated`);
       await violations(page, `${label}, rated`);
@@ -456,6 +460,165 @@ export async function whatGoesWrongIsASentenceAndAWayOn({ visit, expect, stage, 
   expect('a lost connection is taken up', text.split('heavier').length === 2, text);
 }
 
+export async function aRunningReplyIsTakenUpFromWhereverItWasAsked({ visit, expect, stage }) {
+  for (const path of ['/plain/inline', '/plain/']) {
+    const page = await visit(path);
+    if (path === '/plain/') {
+      await opener(page).click();
+      await asks(page, QUESTION);
+      await ends(page, 0);
+      await panelOf(page).getByRole('button', { name: 'New conversation' }).click();
+    }
+    await panelOf(page).locator('textarea').waitFor();
+    await stage.holdsTheModel();
+    const { hungUp } = await stage.model(HELD);
+    await asks(page, HELD);
+    await reads(page, 0, 'heavier');
+    const address = page.url();
+    await page.goto('about:blank');
+    await page.waitForTimeout(1_200);
+    await page.goto(address);
+    await reads(page, 0, 'heavier');
+    await stage.lets();
+    await reads(page, 0, 'See Errors.');
+    expect(`${path}: the model goes on`, (await stage.model(HELD)).hungUp === hungUp, (await stage.model(HELD)).hungUp);
+  }
+}
+
+export async function aSecondClickOrKeyIsNoStop({ visit, expect, stage }) {
+  const page = await visit('/plain/');
+  await opener(page).click();
+  await panelOf(page).locator('.line textarea').fill(QUESTION);
+  await panelOf(page).locator('.send').dblclick();
+  await reads(page, 0, 'See Webhooks');
+  await stage.holdsTheModel();
+  await asks(page, HELD);
+  await reads(page, 1, 'heavier');
+  await page.keyboard.press('Enter');
+  expect('Enter in an empty field does nothing', (await turn(page, 1).locator('.after', { hasText: 'Stopped' }).count()) === 0);
+  await asks(page, FOLLOW_UP);
+  await reads(page, 2, 'looks at it again');
+  expect('the next question stops the reply', (await turn(page, 1).locator('.after', { hasText: 'Stopped' }).count()) === 1);
+  await stage.lets();
+  for (const [key, options] of [['Escape', { isComposing: true }], ['Enter', { keyCode: 229 }]]) {
+    await panelOf(page).locator('.line textarea').fill('さくら');
+    await panelOf(page).locator('.line textarea').dispatchEvent('keydown', { key, ...options, bubbles: true, composed: true });
+    expect(`${key} of an input method is its own`, (await panelOf(page).isVisible()) && (await page.locator('docent-chat .turn').count()) === 3);
+  }
+}
+
+export async function twoPagesOfOneConversationKeepWhatBothAsked({ visit, expect }) {
+  const page = await visit('/plain/a');
+  await opener(page).click();
+  await asks(page, QUESTION);
+  await ends(page, 0);
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await reads(other, 0, 'parked');
+  await asks(other, FOLLOW_UP);
+  await ends(other, 1);
+  await asks(page, LONG.replace('How many', 'So how many'));
+  await ends(page, 1);
+  await page.reload();
+  await ends(page, 2);
+  const questions = await page.locator('docent-chat .question').allTextContents();
+  expect('all three are there', questions.length === 3 && questions[1].includes('after that') && questions[2].includes('So how many'), questions);
+  await other.goto(page.url().replace('/plain/a', '/plain/inline?mode=search'));
+  await panelOf(other).locator('textarea').waitFor();
+  expect('a search box has none of them', (await other.locator('docent-chat .turn').count()) === 0);
+}
+
+export async function aPageMayRemoveItAndEndIt({ visit, expect, stage }) {
+  const page = await visit('/plain/');
+  await opener(page).waitFor();
+  await page.evaluate(() => { addEventListener('keydown', event => { window.prevented = event.defaultPrevented; }); window.chat = document.querySelector('docent-chat'); window.chat.remove(); });
+  await page.keyboard.press('Control+i');
+  expect('the key is free where it was removed', (await page.evaluate(() => window.prevented)) !== true);
+  await page.evaluate(() => { document.documentElement.replaceChild(document.createElement('body'), document.body); return window.Docent.open(); });
+  await panelOf(page).waitFor();
+  await stage.holdsTheModel();
+  await asks(page, HELD);
+  await reads(page, 0, 'heavier');
+  await page.evaluate(() => { const { options } = document.querySelector('docent-chat'); window.Docent.destroy(); window.Docent.init(options); });
+  await reads(page, 0, 'heavier');
+  const { hungUp } = await stage.model(HELD);
+  await page.evaluate(() => { document.body.append(Object.assign(document.createElement('input'), { id: 'name' })); document.querySelector('#name').focus(); return window.Docent.reset(); });
+  const start = performance.now();
+  let after;
+  do after = await stage.model(HELD); while (after.hungUp === hungUp && performance.now() - start < 5_000);
+  expect('a conversation that is ended costs nothing more', after.hungUp === hungUp + 1, JSON.stringify(after));
+  expect('and the page keeps the focus', await page.evaluate(() => document.activeElement.id === 'name'));
+  await page.evaluate(() => window.Docent.close());
+  expect('also when it is closed', await page.evaluate(() => document.activeElement.id === 'name'));
+  await stage.lets();
+}
+
+export async function aCommentThatIsNotSentStays({ visit, expect }) {
+  const page = await visit('/plain/', { allowed: ['net::ERR'] });
+  await opener(page).click();
+  await asks(page, QUESTION);
+  await ends(page, 0);
+  await turn(page, 0).getByRole('button', { name: 'Helpful', exact: true }).click();
+  await page.route('**/feedback', route => route.abort());
+  const field = turn(page, 0).locator('.comment textarea');
+  await field.fill('The number of days.');
+  await page.evaluate(() => document.querySelector('docent-chat').shadowRoot.querySelector('.comment textarea').addEventListener('invalid', event => { window.said = event.target.validationMessage; }));
+  await turn(page, 0).getByRole('button', { name: 'Send comment' }).click();
+  await page.waitForFunction(() => window.said);
+  expect('it says so', (await page.evaluate(() => window.said)).includes('cannot be reached'));
+  expect('and keeps it', (await field.inputValue()) === 'The number of days.');
+  await page.unroute('**/feedback');
+  await turn(page, 0).getByRole('button', { name: 'Send comment' }).click();
+  await turn(page, 0).locator('.soft', { hasText: 'Thank you.' }).waitFor();
+}
+
+export async function withoutStorageAndOnAnotherPathItAnswers({ visit, expect }) {
+  const page = await visit('/plain/first');
+  await page.addInitScript(() => Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } }));
+  await page.reload();
+  await page.evaluate(() => {
+    history.pushState({}, '', '/plain/second');
+    document.head.append(Object.assign(document.createElement('meta'), { name: 'docsearch:version', content: '2.0' }));
+  });
+  await opener(page).click();
+  await asks(page, QUESTION);
+  await ends(page, 0);
+  const [{ currentPath, filter }] = bodies(page);
+  expect('from where the reader is', currentPath === '/plain/second' && filter.version === '2.0', JSON.stringify(bodies(page)[0]));
+}
+
+export async function aBundlerFindsAllOfThePackage({ visit, expect }) {
+  const page = await visit('/from-a-package');
+  await opener(page).filter({ hasText: 'Fragen' }).click();
+  await panelOf(page).getByText('Die Doku fragen').waitFor();
+  await asks(page, QUESTION);
+  await reads(page, 0, 'parked');
+}
+
+export async function aQuestionThatWasLostOnItsWayIsAskedAgain({ visit, expect, stage }) {
+  const page = await visit('/plain/', { allowed: ['net::ERR'] });
+  await opener(page).click();
+  await panelOf(page).locator('textarea').waitFor();
+  await page.route('**/message?*', route => route.request().method() === 'POST' ? route.abort() : route.continue());
+  await asks(page, QUESTION);
+  await turn(page, 0).locator('.trouble').waitFor();
+  const text = await turn(page, 0).locator('.trouble p').innerText();
+  expect('the site is not to blame', /connection was lost/.test(text), text);
+  await page.unroute('**/message?*');
+  await turn(page, 0).getByRole('button', { name: 'Try again' }).click();
+  await reads(page, 0, 'parked');
+  // The server has it, and its answer is lost.
+  const { asked } = await stage.model(FOLLOW_UP);
+  await page.route('**/message?*', async route => {
+    if (route.request().method() !== 'POST') return route.continue();
+    await Promise.race([route.fetch(), new Promise(resolve => setTimeout(resolve, 400))]).catch(() => {});
+    await route.abort();
+  });
+  await asks(page, FOLLOW_UP);
+  await turn(page, 1).locator('.rating, .trouble').first().waitFor();
+  expect('the model is asked once', (await stage.model(FOLLOW_UP)).asked <= asked + 1);
+}
+
 export async function atTheLimitOfAnHourItSaysWhenToAskAgain({ visit, expect, stage }) {
   const page = await visit('/plain/', { allowed: ['status of 429'] });
   await opener(page).click();
@@ -533,7 +696,7 @@ export async function aLongAnswerCostsLittle({ visit, expect }) {
   await panelOf(page).waitFor();
   const frames = Array.from({ length: 2_000 }, (_, n) => {
     const block = Math.floor(n / 20) + 1;
-    const text = 'a delivery that fails, retried so ';
+    const text = n % 10 === 0 ? 'It is tried again. A delivery that ' : 'a delivery that fails, retried so ';
     return n % 20 === 0 ? `data: {"type":"data-block","id":"${block}","data":["p","${text}"]}\n\n` : `data: {"type":"data-edit","data":[[${block},0,"${text}"${n % 4 === 0 ? ',["code","again"]' : ''}]]}\n\n`;
   });
   // As fast as a quick model writes.
@@ -555,6 +718,11 @@ export async function aLongAnswerCostsLittle({ visit, expect }) {
     const count = records => { for (const { addedNodes, removedNodes } of records) window.touched += addedNodes.length + removedNodes.length; };
     new MutationObserver(count).observe(document.querySelector('docent-chat').shadowRoot, { childList: true, subtree: true });
   });
+  await page.evaluate(() => {
+    window.told = [];
+    const status = document.querySelector('docent-chat').shadowRoot.querySelector('.status');
+    new MutationObserver(() => window.told.push(performance.now())).observe(status, { childList: true, characterData: true, subtree: true });
+  });
   const browser = await page.context().newCDPSession(page);
   await browser.send('Performance.enable');
   const spent = async () => (await browser.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'ScriptDuration').value;
@@ -565,6 +733,10 @@ export async function aLongAnswerCostsLittle({ visit, expect }) {
   writer.close();
   const { length, nodes } = await turn(page, 0).locator('.answer').evaluate(node => ({ length: node.textContent.length, nodes: node.querySelectorAll('*').length }));
   expect('all of it is shown', length > 64 * 1024, length);
+  const told = await page.evaluate(() => window.told);
+  const gaps = told.slice(1).map((time, n) => time - told[n]);
+  // The first tells that an answer comes.
+  expect('it is told by sentence, every two seconds', told.length > 4 && gaps.every(gap => gap > 1_900), gaps.map(Math.round));
   const touched = await page.evaluate(() => window.touched);
   expect('a piece of an answer makes only what it adds', touched < 4 * nodes, `${touched} nodes touched for ${nodes} elements`);
 }
@@ -670,6 +842,17 @@ export async function aPageWithKapasTagMovesWithItsAddressAndId({ visit, expect 
   await panelOf(page).waitFor({ state: 'hidden' });
   await page.evaluate(() => window.Kapa.open());
   expect('it opens in its usual mode', (await turn(page, 0).count()) === 1);
+  await page.evaluate(() => window.Kapa.unmount());
+  await page.locator('docent-chat').waitFor({ state: 'detached' });
+  await page.evaluate(() => new Promise(onRender => window.Kapa.render({ onRender })));
+  await page.evaluate(() => window.Kapa.open());
+  await reads(page, 0, 'parked');
+  const late = await visit('/from-kapa-late');
+  await late.waitForFunction(() => window.Kapa);
+  await late.evaluate(() => new Promise(resolve => setTimeout(resolve, 300)));
+  expect('it may wait', (await late.locator('docent-chat').count()) === 0);
+  await late.evaluate(() => window.Kapa.open());
+  await panelOf(late).getByText('See the terms.').waitFor();
 }
 
 export const docSearchsOwnBoxSearchesTheDocsAndAsksTheChat = scene => docSearch('/docsearch', scene);

@@ -468,7 +468,7 @@ const pages = ['/dashboard', '/dashboard/-/jobs', '/dashboard/-/pulls', '/dashbo
   '/dashboard/acme/jobs', '/dashboard/acme/jobs?status=failed', '/dashboard/acme/jobs/new', job, hostileJob,
   `${longJob}?only=failed&tool=edit&before=5000`, '/dashboard/acme/pulls', conflicting, `${conflicting}/conflicts`, pull, `${pull}?layout=split`,
   '/dashboard/acme/playground', '/dashboard/acme/playground?q=webhook', '/dashboard/acme/conversations', conversation,
-  '/dashboard/acme/analytics', '/dashboard/acme/gaps', '/dashboard/acme/gaps?group=gone', '/dashboard/acme/searches', '/dashboard/acme/searches?term=webhook', '/dashboard/acme/docs', '/dashboard/acme/docs?page=quickstart', '/dashboard/acme/docs?page=gone', '/dashboard/acme/widget', '/dashboard/acme/widget?key=docent_assistant_x&accent=%23b91c1c&starters=One%0ATwo', '/dashboard/acme/keys', '/dashboard/acme/settings',
+  '/dashboard/acme/analytics', '/dashboard/acme/gaps', '/dashboard/acme/gaps?group=gone', '/dashboard/acme/searches', '/dashboard/acme/searches?term=webhook', '/dashboard/acme/docs', '/dashboard/acme/docs?page=quickstart', '/dashboard/acme/docs?page=gone', '/dashboard/acme/widget', '/dashboard/acme/widget?key=docent_assistant_x&accent=%23b91c1c&link=%23b91c1c&theme=light&note=Be+careful&starters=One%0ATwo', '/dashboard/acme/keys', '/dashboard/acme/settings',
   '/dashboard/hostile', '/dashboard/hostile/jobs', evilJob, `${evilJob}/changes`, `${evilJob}/changes?layout=split`, '/dashboard/hostile/pulls', evilPull, `${evilPull}?layout=split`,
   '/dashboard/hostile/playground?q=evil+widget', '/dashboard/hostile/conversations', '/dashboard/hostile/analytics',
   '/dashboard/hostile/gaps', '/dashboard/hostile/settings', '/dashboard/hostile/docs', LONG_PAGE, '/dashboard/-/search?q=evil',

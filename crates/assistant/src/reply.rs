@@ -314,9 +314,11 @@ impl Reply {
             left_tokens: self.left_tokens,
         };
         let mut read = 0;
+        let meter = &mut self.meter;
         let request = |context_tokens| {
             let request = prompt::request(&PromptInput { context_tokens, ..input });
             read = prompt::tokens(&request);
+            meter.begin(read);
             if *tools == Tools::Offered && request.tool_choice == ToolChoice::None {
                 *tools = Tools::UsedUp;
             }
@@ -324,8 +326,8 @@ impl Reply {
         };
         let begun = model_call::begin(self.model.as_ref(), request).await;
         self.left_tokens = self.left_tokens.saturating_sub(read);
-        if begun.is_ok() {
-            self.meter.begin(read);
+        if begun.is_err() {
+            self.meter.end(Usage::default());
         }
         begun
     }

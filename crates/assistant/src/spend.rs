@@ -1,8 +1,8 @@
 //! What the assistant of a site spends in a day, and the limit of it.
 //!
-//! A model call is counted with its first event, by the estimated tokens of its input, then a little ahead of the text that comes,
-//! and corrected when it ends. So a reply that ends early, by its reader or with the process, has been counted as well, and never
-//! as less; a call whose first event never came has not.
+//! A model call is counted when it is made, by the estimated tokens of its input, then a little ahead of the text that comes, and
+//! corrected when it ends: one that was refused has used nothing. So a reply that ends early, by its reader or with the process, has
+//! been counted as well, and never as less.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -144,7 +144,7 @@ impl Meter {
         meter
     }
 
-    /// A call has begun to answer, to about this many tokens of input.
+    /// A call is made, with about this many tokens of input. One that was made before and failed has used nothing.
     pub(crate) fn begin(&mut self, input_tokens: u32) {
         self.running = Usage::of(input_tokens.into(), AHEAD);
         self.written_bytes = 0;

@@ -12,7 +12,7 @@ const parsed = (text) => {
 };
 
 // A style attribute is not allowed, and a property is.
-for (const chat of document.querySelectorAll("docent-chat[data-accent]")) chat.style.setProperty("--docent-accent", chat.dataset.accent);
+for (const chat of document.querySelectorAll("docent-chat[data-properties]")) chat.style = chat.dataset.properties;
 
 // A button needs a script, so it is shown by one; markup that comes later brings more of them.
 const COPYING = "button[data-copy], button[data-copies]";

@@ -23,23 +23,28 @@ struct ChatOption {
     example: &'static str,
 }
 
-const OPTIONS: [ChatOption; 7] = [
+const OPTIONS: [ChatOption; 8] = [
     ChatOption { name: "title", label: "Title", example: "Ask the docs" },
     ChatOption { name: "label", label: "Words of the button", example: "Ask" },
     ChatOption { name: "welcome", label: "Welcome", example: "What are you looking for?" },
     ChatOption { name: "placeholder", label: "Words in the field", example: "Ask a question" },
+    ChatOption { name: "note", label: "Words below the field", example: "Answers can be wrong." },
     ChatOption { name: "starters", label: "Questions to begin with, one a line", example: "How do I …?" },
     ChatOption { name: "help", label: "Where to turn to: an address or a URL", example: "support@example.com" },
     ChatOption { name: "base", label: "Where the docs begin", example: "/docs" },
 ];
+
+/// The custom property of a colour without its prefix, the words of the form, and what it is unless it is chosen.
+const COLOURS: [(&str, &str, &str); 3] =
+    [("accent", "Colour", "#4f46e5"), ("accent-text", "Words on that colour", "#ffffff"), ("link", "Links", "#4338ca")];
 
 /// The chat as its owner wants it.
 struct Chat {
     server: String,
     domain: String,
     key: String,
-    /// A colour, if one was chosen.
-    accent: Option<String>,
+    /// The colours that were chosen, by their custom properties without the prefix.
+    colours: Vec<(&'static str, String)>,
     /// The options that were given, in order.
     options: Vec<(&'static str, String)>,
 }
@@ -50,13 +55,16 @@ impl Chat {
         let lines =
             |text: String| text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" | ");
         let mode = text("mode").filter(|mode| mode == "search").map(|mode| ("mode", mode));
+        let theme = text("theme").filter(|theme| theme == "light" || theme == "dark").map(|theme| ("theme", theme));
+        let colours = COLOURS.iter().filter_map(|(name, _, usual)| Some((*name, text(name)?, *usual)));
+        let colours = colours.filter(|(_, colour, usual)| is_colour(colour) && colour != usual);
         let options = OPTIONS.iter().filter_map(|option| Some((option.name, lines(text(option.name)?))));
         Self {
             server: request.base_url(),
             domain: project.domain.to_string(),
             key: text("key").filter(|key| key.starts_with(ASSISTANT_KEY)).unwrap_or_else(|| KEY.to_owned()),
-            accent: text("accent").filter(|accent| is_colour(accent)),
-            options: mode.into_iter().chain(options).collect(),
+            colours: colours.map(|(name, colour, _)| (name, colour)).collect(),
+            options: mode.into_iter().chain(theme).chain(options).collect(),
         }
     }
 
@@ -75,6 +83,12 @@ impl Chat {
 
     fn script(&self) -> String {
         format!("{}/widget.js", self.server)
+    }
+
+    /// The colours as declarations.
+    fn properties(&self) -> String {
+        let declarations = self.colours.iter().map(|(name, colour)| format!("--docent-{name}: {colour}"));
+        declarations.collect::<Vec<_>>().join("; ")
     }
 
     /// The element for a page.
@@ -116,7 +130,7 @@ impl Chat {
             (snippet("mkdocs", "MkDocs: mkdocs.yml, the file in the folder of the docs", mkdocs))
             (snippet("mdbook", "mdBook: book.toml, the file beside it", mdbook))
             (snippet("sphinx", "Sphinx: conf.py, the file in _static", sphinx))
-            @if let Some(accent) = &self.accent { (snippet("css", "The colour, in a stylesheet of the site", &format!(":root {{ --docent-accent: {accent} }}"))) }
+            @if !self.colours.is_empty() { (snippet("css", "The colours, in a stylesheet of the site", &format!(":root {{ {} }}", self.properties()))) }
             p.soft { "Where the site has a Content-Security-Policy, add " code { (self.server) } " to " code { "script-src" } " and " code { "connect-src" } "." }
         }
     }
@@ -133,7 +147,13 @@ impl Chat {
                         @else { input id=(name) name=(name) value=(self.value(name)) placeholder=(example); }
                     }
                 }
-                div { label for="accent" { "Colour" } input #accent type="color" name="accent" value=(self.accent.as_deref().unwrap_or("#4f46e5")); }
+                @for (name, label, usual) in COLOURS {
+                    div { label for=(name) { (label) } input id=(name) type="color" name=(name) value=(self.colours.iter().find(|(known, _)| *known == name).map_or(usual, |(_, colour)| colour)); }
+                }
+                div { label for="theme" { "Light or dark" } select #theme name="theme" {
+                    option value="" { "As the page" }
+                    @for theme in ["light", "dark"] { option value=(theme) selected[self.value("theme") == theme] { (theme) } }
+                } }
                 div { label for="mode" { "What it does" } select #mode name="mode" { option value="" { "Answers and searches" } option value="search" selected[self.value("mode") == "search"] { "Searches only" } } }
                 div { button type="submit" { "Show" } }
             }
@@ -143,7 +163,7 @@ impl Chat {
     fn preview(&self) -> Markup {
         let value = |name| Some(self.value(name)).filter(|value| !value.is_empty());
         html! {
-            docent-chat #preview data-accent=[self.accent.as_deref()] data-domain=(self.domain) data-key=(self.key) data-mode=[value("mode")]
+            docent-chat #preview data-properties=(self.properties()) data-theme=[value("theme")] data-note=[value("note")] data-domain=(self.domain) data-key=(self.key) data-mode=[value("mode")]
                 data-title=[value("title")] data-welcome=[value("welcome")] data-placeholder=[value("placeholder")]
                 data-starters=[value("starters")] data-help=[value("help")] data-base=[value("base")] data-hotkey="off" {}
             script type="module" src="/widget.js" {}
@@ -206,7 +226,7 @@ mod tests {
             server: "https://docent.example.com".to_owned(),
             domain: "acme".to_owned(),
             key: KEY.to_owned(),
-            accent: None,
+            colours: vec![("accent", "#0f766e".to_owned()), ("accent-text", "#fafafa".to_owned())],
             options: vec![("welcome", welcome.to_owned())],
         }
     }
@@ -222,6 +242,11 @@ mod tests {
         for text in [hostile.javascript(), hostile.attributes("src")] {
             assert!(!text.contains('<') && text.contains(r#"\"\u003c/script>"#), "{text}");
         }
+    }
+
+    #[test]
+    fn colours_are_declared() {
+        assert_eq!(chat("").properties(), "--docent-accent: #0f766e; --docent-accent-text: #fafafa");
     }
 
     #[test]

@@ -52,6 +52,8 @@ const hook = (name, what) => {
   try { config?.hooks?.[name]?.(what); } catch { /* the page's own */ }
 };
 
+document.addEventListener("pointerdown", ({ target }) => { if (config?.appearance?.dismissOnInteractOutside && target !== chat) chat?.close(); });
+
 window.MintlifyAssistant = {
   async init(given) {
     if (chat) return;
@@ -64,7 +66,7 @@ window.MintlifyAssistant = {
     chat.addEventListener("docent:error", ({ detail: { error, status } }) => hook("error", { code: error, retryable: !["key", "origin"].includes(error), status }));
     chat.addEventListener("click", (click) => { if (click.composedPath().some((node) => node.href)) hook("event", { type: "navigate", actor: "user" }); });
     hook("event", { type: "init", actor: "api" });
-    if (config.defaultOpen) await this.open();
+    if (config.defaultOpen) await window.MintlifyAssistant.open();
   },
   async open({ source: from, focus } = {}) {
     await called(from, () => chat?.open({ focus }));
@@ -78,7 +80,7 @@ window.MintlifyAssistant = {
     config = patched(config, patch);
     paint(chat, config.appearance);
     await chat.update(options(config));
-    if (config.identity !== before) await chat.reset();
+    if (config.identity !== before) await called(undefined, () => chat.reset());
     hook("event", { type: "update", actor: "api" });
   },
   async reset() { await called(undefined, () => chat?.reset()); },

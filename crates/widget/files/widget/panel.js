@@ -1,17 +1,21 @@
 // The panel of the chat: conversation, search, and what belongs to an answer. The server sends answers as blocks (docs/API.md,
 // "Blocks instead of Markdown"), so there is no Markdown parser here, and no HTML string anywhere.
-import { icon, sheet } from "../widget.js";
+import { icon, languageOf, sheet } from "../widget.js";
 import { STYLE } from "./style.js";
 import { edit, show, textOf } from "./blocks.js";
 
-const LANGUAGES = ["en", "de", "fr", "es", "pt", "ja", "zh", "ko"];
+// Each by its name, so that bundlers find them.
+const TEXTS = {
+  en: () => import("./texts/en.js"), de: () => import("./texts/de.js"), fr: () => import("./texts/fr.js"), es: () => import("./texts/es.js"),
+  pt: () => import("./texts/pt.js"), ja: () => import("./texts/ja.js"), zh: () => import("./texts/zh.js"), ko: () => import("./texts/ko.js"),
+};
 const MOST_TURNS = 20;
 const KEPT_FOR = 7 * 24 * 3600_000;
 // A chat counts as one that resumes for an hour after its last request.
 const DECLARED_FOR = 50 * 60_000;
 const ICONS = {
   send: "M5 12h14M13 6l6 6-6 6", stop: "M7 7h10v10H7Z", close: "M6 6l12 12M18 6 6 18", reset: "M4 12a8 8 0 1 0 3-6.2L4 8M4 3v5h5", page: "M7 3h7l4 4v14H7ZM14 3v4h4",
-  up: "M7 11v9H4v-9ZM7 11l4-8a2 2 0 0 1 2 2v4h5a2 2 0 0 1 2 2.3l-1.2 7A2 2 0 0 1 16.800 20H7", down: "M17 13V4h3v9ZM17 13l-4 8a2 2 0 0 1-2-2v-4H6a2 2 0 0 1-2-2.300l1.200-7A2 2 0 0 1 7.200 4H17",
+  up: "M7 11v9H4v-9ZM7 11l4-8a2 2 0 0 1 2 2v4h5a2 2 0 0 1 2 2.3l-1.2 7A2 2 0 0 1 16.8 20H7", down: "M17 13V4h3v9ZM17 13l-4 8a2 2 0 0 1-2-2v-4H6a2 2 0 0 1-2-2.3l1.2-7A2 2 0 0 1 7.2 4H17",
 };
 
 /** An element with properties, or attributes where the name has a hyphen, and children. */
@@ -33,6 +37,8 @@ const randomId = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte
 const decoded = (path) => {
   try { return decodeURI(path); } catch { return path; }
 };
+// Safari ends the composition before the key.
+const composes = ({ isComposing, keyCode }) => isComposing || keyCode === 229;
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const meta = (name) => document.querySelector(`meta[name="docent:${name}"], meta[name="docsearch:${name}"]`)?.content;
 const plain = (markdown) => markdown.replace(/^(#.*\n)+/, "").replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[*_`#>|]+/g, " ").replace(/\s+/g, " ").trim();
@@ -90,21 +96,20 @@ class Panel {
     for (const node of [document.documentElement, document.body]) this.watcher.observe(node, { attributes: true });
     this.dark = matchMedia("(prefers-color-scheme: dark)");
     this.dark.addEventListener("change", () => this.#theme());
-    this.#restore();
+    this.chat = this.#kept ?? this.chat;
   }
 
+  get #focus() { return this.host.shadowRoot.activeElement; }
   get options() { return this.host.options; }
   get isSearch() { return this.options.mode === "search"; }
   get filter() { return { version: this.options.version ?? meta("version"), language: this.options.language ?? meta("language") }; }
-  get api() { return `${this.options.server}/discovery`; }
-  get base() { return new URL(this.options.base ?? "/", location.href); }
+  get api() { return `${this.options.server.replace(/\/$/, "")}/discovery`; }
+  get base() { return new URL(this.options.base ?? "/", document.baseURI); }
 
   /** The texts in the reader's language, with the owner's own. */
   async #texts() {
-    const wanted = [this.options.lang, document.documentElement.lang, ...navigator.languages].map((tag) => tag?.slice(0, 2).toLowerCase());
-    const language = wanted.find((tag) => LANGUAGES.includes(tag)) ?? "en";
-    this.language = language;
-    const module = await import(`./texts/${language}.js`);
+    this.language = languageOf(this.options);
+    const module = await TEXTS[this.language]();
     const own = typeof this.options.texts === "string" ? JSON.parse(this.options.texts) : this.options.texts;
     return { ...module.default, ...own };
   }
@@ -112,27 +117,29 @@ class Panel {
   async update() {
     this.texts = await this.#texts();
     const open = this.isOpen || !this.host.floats;
-    const { field, host: { shadowRoot } } = this;
-    const hasFocus = field && shadowRoot.activeElement === field;
+    const { field } = this;
+    const hasFocus = field && this.#focus === field;
     this.root?.remove();
     this.#build();
-    for (const turn of this.chat.turns) this.#add(turn);
+    if (!this.isSearch) for (const turn of this.chat.turns) this.#add(turn);
     this.root.hidden = !open;
     this.isOpen = open;
     this.field.value = field?.value ?? "";
     if (hasFocus) this.field.focus();
     const last = this.chat.turns.at(-1);
-    if (last?.state === "running" && !this.#running) this.#resume(last);
+    if (last?.state === "running" && !this.#running && !this.isSearch) this.#resume(last);
   }
 
   destroy() {
     this.#running?.abort();
+    // A reply that runs is taken up by the next chat.
+    this.chat = { turns: [] };
     this.watcher.disconnect();
   }
 
   #theme() {
     if (!this.root) return;
-    const said = this.options.theme ?? themeOf(document.documentElement) ?? themeOf(document.body);
+    const said = themeOf({ dataset: this.options, className: "" }) ?? themeOf(document.documentElement) ?? themeOf(document.body);
     this.root.dataset.theme = said ?? (isDark(document.body) ?? isDark(document.documentElement) ?? this.dark.matches ? "dark" : "light");
     this.root.dir = this.host.direction;
   }
@@ -148,12 +155,17 @@ class Panel {
     this.field = make("textarea", { rows: 1, placeholder: isSearch ? texts.searchPlaceholder : options.placeholder ?? texts.placeholder, "aria-label": isSearch ? texts.search : texts.question, maxLength: 8000,
       oninput: () => this.#typed(), onkeydown: (event) => this.#pressed(event) });
     this.send = make("button", { className: "icon send", part: "send", type: "submit" });
-    this.form = make("form", { className: "form", part: "form", onsubmit: (event) => { event.preventDefault(); this.#submitted(); } });
+    this.form = make("form", { className: "form", part: "form", onsubmit: (event) => {
+      event.preventDefault();
+      if (!this.#running) this.#submitted();
+      // The second click of two is no stop.
+      else if (Date.now() - this.askedAt > 500) this.stop();
+    } });
     this.chip = make("div", { className: "chip", hidden: true });
     this.form.append(this.chip, make("div", { className: "line" }, this.field, isSearch ? null : this.send));
     this.root = make("div", {
       className: `panel ${host.floats ? "floats" : ""} ${isSearch ? "searches" : ""}`, part: "panel", role: host.floats ? "dialog" : "region", "aria-label": title, lang: this.language,
-      onkeydown: (event) => { if (event.key === "Escape" && host.floats) { event.stopPropagation(); this.close(); } },
+      onkeydown: (event) => { if (event.key === "Escape" && host.floats && !composes(event)) { event.stopPropagation(); this.close(); } },
     },
     make("div", { className: "header", part: "header" }, make("h2", {}, title),
       isSearch ? null : iconButton("reset", texts.reset, () => this.reset()),
@@ -196,7 +208,7 @@ class Panel {
     this.selection = selection ?? this.selection;
     this.#chip();
     this.#save();
-    if (!this.isSearch) this.#declare();
+    if (!this.isSearch && !this.#running) this.#declare();
     if (focus) this.field.focus({ preventScroll: true });
     this.log.scrollTop = this.log.scrollHeight;
     if (text) {
@@ -216,34 +228,36 @@ class Panel {
 
   close() {
     if (!this.isOpen || !this.host.floats) return;
+    const hadFocus = this.#focus;
     this.root.hidden = true;
     this.isOpen = false;
     this.#opener(false);
     const back = this.before?.isConnected && this.before !== document.body && this.before !== this.host ? this.before : this.host.opener;
-    back.focus({ preventScroll: true });
+    if (hadFocus) back.focus({ preventScroll: true });
     this.#save();
     this.host.tell("close");
   }
 
   reset() {
-    this.#running?.abort();
+    if (this.#running) this.stop();
     this.chat = { id: randomId(), turns: [] };
     this.#declared = 0;
     try { localStorage.removeItem(this.host.store); } catch {
       // No storage.
     }
     this.field.value = "";
+    const hadFocus = this.#focus;
     this.isSearch ? this.log.replaceChildren() : this.#welcome();
-    this.field.focus();
+    if (hadFocus) this.field.focus();
     this.host.tell("reset");
   }
 
   // ---- What is kept ----
 
-  #restore() {
+  get #kept() {
     try {
       const kept = JSON.parse(localStorage.getItem(this.host.store));
-      if (kept && Date.now() - kept.at < KEPT_FOR && Array.isArray(kept.turns)) this.chat = kept;
+      if (kept && Date.now() - kept.at < KEPT_FOR && Array.isArray(kept.turns)) return kept;
     } catch {
       // No storage, or not ours.
     }
@@ -251,7 +265,10 @@ class Panel {
 
   #save() {
     if (this.chat.turns.length === 0) return;
-    const turns = this.chat.turns.slice(-MOST_TURNS);
+    // Those of another page of the same conversation stay.
+    const { id, turns: others = [] } = this.#kept ?? {};
+    const all = new Map((id === this.chat.id ? [...others, ...this.chat.turns] : this.chat.turns).map((turn) => [turn.id, turn]));
+    const turns = [...all.values()].slice(-MOST_TURNS);
     try {
       localStorage.setItem(this.host.store, JSON.stringify({ ...this.chat, turns, open: this.isOpen && this.host.floats, at: Date.now() }, (key, value) => (key === "shown" ? undefined : value)));
     } catch {
@@ -263,9 +280,9 @@ class Panel {
 
   #pressed(event) {
     if (event.key === "ArrowDown" && this.isSearch) { event.preventDefault(); this.log.querySelector("a")?.focus(); }
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    if (event.key !== "Enter" || event.shiftKey || composes(event)) return;
     event.preventDefault();
-    if (this.isSearch) this.log.querySelector("a")?.click();
+    if (this.isSearch) this.found === this.field.value.trim() && this.log.querySelector("a")?.click();
     else this.#submitted();
   }
 
@@ -278,7 +295,6 @@ class Panel {
   }
 
   #submitted() {
-    if (this.#running) { this.stop(); return; }
     const question = this.field.value.trim();
     if (question) this.ask(question);
   }
@@ -299,6 +315,7 @@ class Panel {
     this.field.value = "";
     this.field.style.height = "auto";
     this.chat.turns.push(turn);
+    this.askedAt = Date.now();
     this.follows = true;
     this.#keepDown(() => {
       if (isFirst) this.log.replaceChildren();
@@ -325,7 +342,7 @@ class Panel {
 
   /** Tells the server that this chat comes back after a reload. */
   async #declare() {
-    if (this.#running || Date.now() - this.#declared < DECLARED_FOR) return;
+    if (Date.now() - this.#declared < DECLARED_FOR) return;
     this.#declared = Date.now();
     await this.#stream().then((response) => response.body?.cancel(), () => { this.#declared = 0; });
   }
@@ -376,7 +393,7 @@ class Panel {
     } catch (error) {
       turn.state = "failed";
       if (running.signal.aborted) turn.state = "stopped";
-      else if (!(error instanceof Trouble) && turn.messageId && (await this.#again(turn, running))) turn.state = "done";
+      else if (!(error instanceof Trouble) && (await this.#again(turn, running))) turn.state = "done";
       else turn.trouble = error instanceof Trouble ? { ...error } : { name: await this.#whyUnreachable(turn) };
       if (running.signal.aborted) Object.assign(turn, { state: "stopped", trouble: undefined });
     }
@@ -390,11 +407,12 @@ class Panel {
 
   /** Takes up the reply whose connection was lost. */
   async #again(turn, { signal }) {
-    for (const ms of [300, 1000, 3000]) {
+    for (const ms of turn.messageId ? [300, 1000, 3000] : [300]) {
       await wait(ms);
       if (signal.aborted) return false;
       try {
         const response = await this.#stream(signal);
+        turn.isReached = true;
         if (response.status !== 200) return false;
         await this.#read(turn, response);
         return true;
@@ -408,7 +426,7 @@ class Panel {
   /** The browser does not say why it could not read an answer: no network, no server, or a key for other sites. */
   async #whyUnreachable(turn) {
     if (navigator.onLine === false) return "offline";
-    if (turn.messageId) return "broken";
+    if (turn.messageId || turn.isReached) return "broken";
     return fetch(`${this.options.server}/widget.js`, { method: "HEAD", cache: "no-store" }).then(() => "origin", () => "unreachable");
   }
 
@@ -448,10 +466,9 @@ class Panel {
 
   /** Follows the end of the conversation, unless its reader has scrolled up. The focus stays in it where its element goes. */
   #keepDown(change) {
-    const { shadowRoot } = this.host;
-    const had = shadowRoot.activeElement;
+    const had = this.#focus;
     change();
-    if (had && !shadowRoot.activeElement) this.log.focus({ preventScroll: true });
+    if (had && !this.#focus) this.log.focus({ preventScroll: true });
     if (!this.follows || this.scrolling) return;
     this.scrolling = requestAnimationFrame(() => {
       this.scrolling = undefined;
@@ -528,20 +545,24 @@ class Panel {
       const response = await this.#call("POST", `v1/assistant/${options.domain}/feedback`, { threadId: this.chat.threadId, messageId: turn.messageId, rating, comment }).catch(() => undefined);
       this.host.tell("feedback", { rating, comment, messageId: turn.messageId });
       if (response?.ok) this.status.textContent = texts.thanks;
+      return response?.ok;
     };
     const thumb = (rating) => iconButton(rating, texts[rating], () => { rate(rating); draw(true); }, { "aria-pressed": String(turn.rating === rating) });
     const draw = (asks) => this.#keepDown(() => {
-      const focus = box.contains(this.host.shadowRoot.activeElement) && turn.rating;
+      const focus = box.contains(this.#focus) && turn.rating;
       box.replaceChildren(make("div", { className: "thumbs" }, thumb("up"), thumb("down"), this.#help()));
       if (asks) box.append(comment());
       if (focus) box.querySelector("[aria-pressed=true]").focus();
     });
     const comment = () => {
       const field = make("textarea", { rows: 2, maxLength: 4000, placeholder: texts.comment, "aria-label": texts.comment });
-      return make("form", { className: "comment", onsubmit: (event) => {
+      return make("form", { className: "comment", onsubmit: async (event) => {
         event.preventDefault();
-        if (field.value.trim()) rate(turn.rating, field.value.trim());
-        this.#keepDown(() => event.target.replaceWith(make("p", { className: "soft" }, texts.thanks)));
+        const { target } = event;
+        if (!field.value.trim() || (await rate(turn.rating, field.value.trim()))) return this.#keepDown(() => target.replaceWith(make("p", { className: "soft" }, texts.thanks)));
+        field.setCustomValidity(texts.unreachable);
+        field.reportValidity();
+        field.setCustomValidity("");
       } }, field, make("button", { type: "submit", className: "plain" }, texts.sendComment));
     };
     draw(false);
@@ -555,7 +576,7 @@ class Panel {
     const transcript = () => [...this.chat.turns.map((turn) => `> ${turn.question}\n\n${this.#answer(turn)}`).join("\n\n")].slice(-1800).join("");
     const link = make("a", { className: "help", part: "help", rel: "noopener", href: "#", onclick: (event) => {
       const text = encodeURIComponent(transcript());
-      const address = help.includes("@") && !help.includes("/") ? `mailto:${help.replace(/^mailto:/, "")}?body=${text}` : help.replace("{transcript}", text);
+      const address = help.includes("@") && !help.includes("/") ? `mailto:${help.replace(/^mailto:/, "")}${help.includes("?") ? "&" : "?"}body=${text}` : help.replace("{transcript}", text);
       const safe = this.link(address);
       if (!safe) { event.preventDefault(); return; }
       event.currentTarget.href = safe.href;
@@ -596,6 +617,7 @@ class Panel {
       if (!response.ok) throw await refusal(response);
       const found = await response.json();
       const cards = found.map(({ content, metadata: { title, href, headings } }) => this.#card(href, [title, ...headings].join(" › "), plain(content).slice(0, 140)));
+      this.found = query;
       into.replaceChildren(found.length > 0 ? make("ul", { className: "cards", part: "results" }, ...cards) : make("p", { className: "soft" }, texts.none));
       this.status.textContent = found.length > 0 ? texts.results.replace("{n}", found.length) : texts.none;
       this.host.tell("search", { query, results: found.length });

@@ -1,0 +1,4 @@
+// The chat as a package, in a bundle.
+import { init } from 'docent-widget';
+
+init({ ...document.body.dataset });
