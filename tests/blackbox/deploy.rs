@@ -2,11 +2,11 @@
 //! systemd-analyze, and a shell. Only addresses and paths are changed.
 
 mod balancer;
-mod certificate;
+pub(crate) mod certificate;
 mod checked;
 mod container;
-mod proxies;
-mod reader;
+pub(crate) mod proxies;
+pub(crate) mod reader;
 
 use std::ffi::OsString;
 use std::fs;

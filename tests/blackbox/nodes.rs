@@ -1,7 +1,10 @@
 //! Several servers ("nodes") on one PostgreSQL database, as one server for whoever uses them.
 
+mod balanced;
 mod deployed;
 mod encrypted;
+mod in_trouble;
+mod shared;
 mod under_faults;
 mod versions;
 
@@ -116,6 +119,14 @@ impl Nodes {
         });
     }
 
+    /// Asserts that no node keeps a transaction open.
+    fn has_no_open_transaction(&self) {
+        let open = "SELECT string_agg(query, '; ') FROM pg_stat_activity WHERE datname = current_database()
+                    AND pid <> pg_backend_pid() AND now() - xact_start > interval '1 second'";
+        thread::sleep(Duration::from_millis(1200));
+        assert_eq!(self.postgres.query(open), "");
+    }
+
     fn is_ready(&self, node: usize) -> bool {
         self.nodes[node].server.send(&Request::get("/readyz")).status == 200
     }
@@ -193,6 +204,7 @@ fn is_followed_elsewhere(nodes: &Nodes, gate: &Gate) {
     let mut follower = Follower::of(&agent, &nodes.nodes[other].server, id(&job));
     // The job is not over: the model waits.
     follower.until("answered");
+    nodes.has_no_open_transaction();
     assert_eq!(agent.job(id(&job))["status"], "active");
     gate.open();
     let followed = follower.whole();
@@ -202,6 +214,33 @@ fn is_followed_elsewhere(nodes: &Nodes, gate: &Gate) {
         let told = nodes.nodes[node].server.send(&nodes.agent(node).events(id(&job), None));
         assert_eq!(Event::read(&told.body), followed, "told again by node {node}");
     }
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only postgres"]
+fn a_stream_of_the_first_version_shows_a_job_that_runs_on_another_node() {
+    let gate = Gate::new();
+    let mut env = writes_and_waits(&gate).configures(Wire::Anthropic);
+    let workers = [("DOCENT_AGENT__WORKERS", "1"), ("DOCENT_AGENT__JOBS_AT_ONCE_PER_PROJECT", "2")];
+    env.extend(workers.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let nodes = Nodes::start(2, &env);
+    nodes.agent(0).create("Add a page");
+    // The node whose one worker is busy.
+    let busy = nodes.worker();
+    let server = &nodes.nodes[busy].server;
+    let agent = nodes.agent(busy);
+    let mut stream = agent.create_v1("Add another page").open(server.address()).expect("an answer");
+    let mut read = String::new();
+    while !read.contains("added.mdx") {
+        let piece = stream.piece().expect("more").expect("the change comes before the end");
+        read.push_str(&String::from_utf8_lossy(&piece));
+    }
+    gate.holds(2);
+    gate.open();
+    let session = stream.headers.get("X-Session-Id").expect("names its session").to_owned();
+    let rest = stream.finish().expect("the rest");
+    assert!(rest.text().contains("I added a page."), "{}", rest.text());
+    assert_eq!(agent.halts(&session)["haultReason"], "completed");
 }
 
 #[test]
@@ -418,6 +457,10 @@ fn the_command_line_works_on_the_database_and_never_shows_its_password() {
     assert!(doctor.stdout.contains("PostgreSQL 1"), "{}", doctor.stdout);
     assert!(doctor.stdout.contains("synchronous_commit"), "{}", doctor.stdout);
     assert!(doctor.stdout.contains("synchronous_standby_names"), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("a failover loses the writes of the last"), "{}", doctor.stdout);
+    let _standby = nodes.postgres.with_standby();
+    let promise = elsewhere.must(&["doctor"]).stdout;
+    assert!(promise.contains("(1 follow): a failover to one of them loses nothing"), "{promise}");
     for (args, instead) in [(["backup", "copy.db"], "pg_dump"), (["restore", "copy.db"], "pg_restore")] {
         let refused = elsewhere.run(&args);
         assert_eq!(refused.code, Some(1));

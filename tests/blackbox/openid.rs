@@ -7,7 +7,17 @@ use serde_json::{Value, json};
 
 /// The status of an operator's own page after a sign-in with these claims.
 fn status_after(server: &Server, provider: &IdentityProvider, claims: &Value, user_info: &Value) -> u16 {
-    let mut person = Person::new(server);
+    status_after_at([server, server], provider, claims, user_info)
+}
+
+/// As [`status_after`], where the browser comes back to the second server.
+pub(crate) fn status_after_at(
+    [begins, ends]: [&Server; 2],
+    provider: &IdentityProvider,
+    claims: &Value,
+    user_info: &Value,
+) -> u16 {
+    let mut person = Person::new(begins);
     let begun = person.gets("/dashboard/-/sign-in/openid?to=/dashboard");
     let (_, query) = begun.header("location").and_then(|to| to.split_once('?')).expect("the provider's address");
     let parameter = |name: &str| {
@@ -15,6 +25,7 @@ fn status_after(server: &Server, provider: &IdentityProvider, claims: &Value, us
         found.unwrap_or_else(|| panic!("no {name} in {query}")).to_owned()
     };
     provider.says(&parameter("nonce"), claims, user_info);
+    let mut person = person.at(ends);
     person.gets(&format!("/dashboard/-/sign-in/openid/return?code=c&state={}", parameter("state")));
     person.gets("/dashboard/-/account").status
 }

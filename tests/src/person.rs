@@ -29,6 +29,12 @@ impl<'s> Person<'s> {
         Self { server, proxy: None, below: String::new(), cookies: Vec::new(), token: String::new() }
     }
 
+    /// The same browser at another server, which takes its cookies.
+    #[must_use]
+    pub fn at<'o>(&self, server: &'o Server) -> Person<'o> {
+        Person { cookies: self.cookies.clone(), token: self.token.clone(), ..Person::new(server) }
+    }
+
     /// The person reaches the server as `https://NAME`, through a proxy at this address.
     #[must_use]
     pub fn through(self, address: SocketAddr, name: &str) -> Self {

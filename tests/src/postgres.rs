@@ -167,6 +167,31 @@ impl Postgres {
         child.wait().expect("wait for the database");
     }
 
+    /// SIGSTOP to all processes of the server: it takes connections, and answers nothing until [`thaw`](Self::thaw).
+    pub fn freeze(&self) {
+        self.signals(Signal::STOP);
+    }
+
+    /// SIGCONT to all processes of the server.
+    pub fn thaw(&self) {
+        self.signals(Signal::CONT);
+    }
+
+    fn signals(&self, signal: Signal) {
+        let first = Pid::from_child(self.child.as_ref().expect("the database runs"));
+        kill_process(first, signal).expect("signal the database");
+        for process in fs::read_dir("/proc").expect("read the processes").flatten() {
+            let stat = fs::read_to_string(process.path().join("stat")).unwrap_or_default();
+            // After the name, which is in parentheses, come the state and the parent.
+            let parent = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)?.parse().ok());
+            if parent == Some(first.as_raw_nonzero().get()) {
+                let pid = process.file_name().to_str().and_then(|name| Pid::from_raw(name.parse().ok()?));
+                // One that has just ended needs no signal.
+                let _ = pid.map(|pid| kill_process(pid, signal));
+            }
+        }
+    }
+
     /// Starts the server on the data that it had.
     ///
     /// # Panics

@@ -332,6 +332,7 @@ impl<'a> Suites<'a> {
         let programs = self.tools.postgres(stop).await?;
         let pgbouncer = self.tools.debian_program("pgbouncer", "pgbouncer", stop).await?;
         let faketime = self.tools.debian_program("faketime", "faketime", stop).await?;
+        let haproxy = self.tools.debian_program("haproxy", "haproxy", stop).await?;
         let server = self.server(stop).await?;
         let mut entrances: Vec<_> = programs.iter().map(|bin| (bin, false)).collect();
         entrances.extend(programs.first().map(|bin| (bin, true)));
@@ -348,7 +349,10 @@ impl<'a> Suites<'a> {
             let beside = if at == 0 { " | test(/^nodes::/) | test(/worlds_are_the_same_on_postgres/)" } else { "" };
             command.arg("-E").arg(format!("package(docent-store-postgres){beside}"));
             command.env("DOCENT_BIN", &server).env("DOCENT_TEST_POSTGRES_PROGRAMS", bin);
-            command.env("DOCENT_FAKETIME", &faketime).env("DOCENT_PGBOUNCER", &pgbouncer);
+            command
+                .env("DOCENT_FAKETIME", &faketime)
+                .env("DOCENT_PGBOUNCER", &pgbouncer)
+                .env("DOCENT_HAPROXY", &haproxy);
             match self.outcome(&mut command, stop).await? {
                 Outcome::Passed => {}
                 other => return Ok(other),

@@ -3,11 +3,13 @@
 //! A reply holds a model call for as long as it runs. A site beyond its limit is refused at once: waiting in a queue
 //! for an answer that takes time itself is worse than asking again.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use docent_types::{DurationCounts, ProjectUid, QuotaStatus, Refusal, RefusalKind};
+use parking_lot::RwLock;
 
 use crate::chats::Chats;
 use crate::permit::{Counters, Permit};
@@ -25,6 +27,8 @@ const DEFAULT_RESUME_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct Replies {
     at_once: usize,
     counters: Arc<Counters>,
+    /// How many run on other servers of the same site, as last said.
+    elsewhere: Arc<RwLock<BTreeMap<ProjectUid, usize>>>,
     pub(crate) chats: Arc<Chats>,
 }
 
@@ -53,7 +57,7 @@ impl Replies {
     /// At most `limit` concurrent replies of each project.
     pub fn at_once(limit: usize) -> Self {
         let chats = Arc::new(Chats::new(DEFAULT_RESUME_TIMEOUT, limit));
-        Self { at_once: limit, counters: Arc::default(), chats }
+        Self { at_once: limit, counters: Arc::default(), elsewhere: Arc::default(), chats }
     }
 
     /// How long a reply without a reader continues, and then waits to be read, when its chat has declared that it
@@ -78,6 +82,16 @@ impl Replies {
         }
     }
 
+    /// How many run at the moment, by project.
+    pub fn running(&self) -> BTreeMap<ProjectUid, usize> {
+        self.counters.running.lock().clone()
+    }
+
+    /// Counts replies of other servers towards the limits of their projects, in place of those that were named before.
+    pub fn count_elsewhere(&self, running: BTreeMap<ProjectUid, usize>) {
+        *self.elsewhere.write() = running;
+    }
+
     /// How long replies took from the admission of the question to their first words.
     pub fn first_words(&self) -> DurationCounts {
         self.counters.first_words.counts()
@@ -88,9 +102,10 @@ impl Replies {
     /// # Errors
     /// 429 when the project has none left.
     pub(crate) fn permit(&self, project: ProjectUid) -> Result<Permit, Refusal> {
+        let elsewhere = self.elsewhere.read().get(&project).copied().unwrap_or(0);
         let mut running = self.counters.running.lock();
-        let of_project = running.entry(project).or_default();
-        if *of_project >= self.at_once {
+        let here = running.get(&project).copied().unwrap_or(0);
+        if here + elsewhere >= self.at_once {
             self.counters.refused.fetch_add(1, Ordering::Relaxed);
             let quota_status = QuotaStatus {
                 limit: u32::try_from(self.at_once).unwrap_or(u32::MAX),
@@ -105,7 +120,7 @@ impl Replies {
             );
             return Err(Refusal::new(RefusalKind::Limited(quota_status), sentence));
         }
-        *of_project += 1;
+        running.insert(project, here + 1);
         Ok(Permit::new(Arc::clone(&self.counters), project))
     }
 }
@@ -134,6 +149,19 @@ mod tests {
         drop(first);
         assert!(replies.permit(acme).is_ok());
         assert_eq!(replies.counts().running, 2, "a place is as long as whoever holds it");
+    }
+
+    #[test]
+    fn replies_of_other_servers_take_places() {
+        let replies = Replies::at_once(3);
+        let acme = project(1);
+        let _here = replies.permit(acme).expect("a place");
+        replies.count_elsewhere([(acme, 2), (project(2), 1)].into());
+        assert!(replies.permit(acme).is_err(), "three run in all");
+        assert!(replies.permit(project(2)).is_ok());
+        replies.count_elsewhere([(acme, 1)].into());
+        assert!(replies.permit(acme).is_ok());
+        assert_eq!(replies.running(), [(acme, 1)].into());
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::error::{NotCommitted, explained};
 use crate::marks;
 use crate::params::params;
 use crate::shared::Shared;
-use crate::transaction::{Touched, Transaction};
+use crate::transaction::{MAX_ROUND_TRIP, Touched, Transaction};
 
 /// How long an answer to COMMIT is waited for.
 const MAX_COMMIT_TIME: Duration = Duration::from_secs(20);
@@ -104,7 +104,8 @@ impl Shared {
     async fn took_place(&self, mark: Uuid) -> Result<bool, NotCommitted> {
         let begun = tokio::time::Instant::now();
         loop {
-            match self.look_for(mark).await {
+            let look = tokio::time::timeout(2 * MAX_ROUND_TRIP, self.look_for(mark)).await;
+            match look.unwrap_or_else(|_| Err(NotCommitted::TooLong(2 * MAX_ROUND_TRIP).into())) {
                 Ok(is_there) => return Ok(is_there),
                 Err(error) if begun.elapsed() > MAX_DOUBT => return Err(NotCommitted::Unknown(error)),
                 Err(_) => tokio::time::sleep(DOUBT_PAUSE).await,

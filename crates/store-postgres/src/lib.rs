@@ -40,6 +40,7 @@ mod questions;
 mod queue;
 mod removed_projects;
 mod rows;
+mod running_replies;
 mod schema;
 mod searches;
 mod shared;

@@ -28,6 +28,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     step(include_str!("schema/5-operators.sql")),
     step(include_str!("schema/6-assistant.sql")),
     step(include_str!("schema/7-forge.sql")),
+    step(include_str!("schema/8-replies.sql")),
 ];
 
 /// Held while the tables are looked at and changed: "Docn".

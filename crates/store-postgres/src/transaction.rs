@@ -28,10 +28,12 @@ const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET L
                           SET LOCAL idle_in_transaction_session_timeout = '30s'";
 /// The longest transaction, without its commit.
 const MAX_TIME: Duration = Duration::from_secs(40);
+/// How long a server may take to begin or undo a transaction. One that hangs takes connections and answers nothing.
+pub(crate) const MAX_ROUND_TRIP: Duration = Duration::from_secs(5);
 /// Attempts to begin a transaction, and the pause after the first; it doubles.
 const BEGIN_ATTEMPTS: u32 = 5;
 const BEGIN_PAUSE: Duration = Duration::from_millis(50);
-/// A read that fails later than this is not repeated.
+/// What fails later than this is not repeated.
 const LAST_REPETITION: Duration = Duration::from_millis(500);
 
 /// What other nodes are told of a transaction.
@@ -73,11 +75,15 @@ impl Transaction {
         self.0.connection.execute_typed(sql, params).await.map_err(explained)
     }
 
-    /// Runs a statement that writes, and returns the first row of its answer.
-    pub(crate) async fn execute_opt(&self, sql: &str, params: &[Param<'_>]) -> Result<Option<Record>, BoxError> {
+    /// Runs a statement that writes, and returns its answer.
+    pub(crate) async fn execute_rows(&self, sql: &str, params: &[Param<'_>]) -> Result<Vec<Record>, BoxError> {
         self.0.has_written.store(true, Ordering::Relaxed);
-        let rows = self.0.connection.query_typed(sql, params).await.map_err(explained)?;
-        Ok(rows.into_iter().next())
+        self.0.connection.query_typed(sql, params).await.map_err(explained)
+    }
+
+    /// The first row of the answer of a statement that writes.
+    pub(crate) async fn execute_opt(&self, sql: &str, params: &[Param<'_>]) -> Result<Option<Record>, BoxError> {
+        Ok(self.execute_rows(sql, params).await?.into_iter().next())
     }
 
     /// Runs a statement that only reads: a transaction without any other is rolled back.
@@ -134,7 +140,8 @@ impl Transaction {
 
     /// Undoes the transaction. If that fails, the connection is closed, which undoes it too.
     async fn roll_back(&self) {
-        if self.0.connection.batch_execute("ROLLBACK").await.is_ok() {
+        let undone = tokio::time::timeout(MAX_ROUND_TRIP, self.0.connection.batch_execute("ROLLBACK")).await;
+        if matches!(undone, Ok(Ok(()))) {
             self.0.connection.release();
         }
     }
@@ -290,10 +297,11 @@ impl Shared {
 
     /// Begins a transaction. Nothing was done yet, so a connection that turns out to be dead is replaced.
     pub(crate) async fn begin(&self, how: &str) -> Result<Connection, BoxError> {
-        let mut pause = BEGIN_PAUSE;
+        let (begun, mut pause) = (Instant::now(), BEGIN_PAUSE);
         for _ in 1..BEGIN_ATTEMPTS {
-            if let Ok(connection) = self.try_begin(how).await {
-                return Ok(connection);
+            match self.try_begin(how).await {
+                Err(_) if begun.elapsed() < LAST_REPETITION => {}
+                answer => return answer,
             }
             tokio::time::sleep(pause).await;
             pause *= 2;
@@ -319,7 +327,8 @@ impl Shared {
 
     async fn try_begin(&self, how: &str) -> Result<Connection, BoxError> {
         let connection = self.connections.get().await?;
-        connection.batch_execute(how).await.map_err(explained)?;
+        let begun = tokio::time::timeout(MAX_ROUND_TRIP, connection.batch_execute(how)).await;
+        begun.map_err(|_| NotCommitted::TooLong(MAX_ROUND_TRIP))?.map_err(explained)?;
         Ok(connection)
     }
 }

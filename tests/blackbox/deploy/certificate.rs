@@ -9,20 +9,20 @@ use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, RootCertStore};
 
 /// The names that the files of `deploy/` serve.
-pub(super) const SERVER: &str = "docent.example.com";
-pub(super) const DOCS: &str = "docs.example.com";
+pub(crate) const SERVER: &str = "docent.example.com";
+pub(crate) const DOCS: &str = "docs.example.com";
 
 /// The files of a certificate for both names, and its bytes.
-pub(super) struct Certificate {
-    pub(super) pem: PathBuf,
-    pub(super) key: PathBuf,
+pub(crate) struct Certificate {
+    pub(crate) pem: PathBuf,
+    pub(crate) key: PathBuf,
     /// Certificate and key in one file.
-    pub(super) both: PathBuf,
+    pub(crate) both: PathBuf,
     der: CertificateDer<'static>,
 }
 
 impl Certificate {
-    pub(super) fn in_folder(folder: &Path) -> Self {
+    pub(crate) fn in_folder(folder: &Path) -> Self {
         let key_pair = KeyPair::generate().expect("make a key");
         let params = CertificateParams::new([SERVER.to_owned(), DOCS.to_owned()]).expect("names");
         let made = params.self_signed(&key_pair).expect("sign itself");
@@ -34,7 +34,7 @@ impl Certificate {
     }
 
     /// The settings of a client that trusts this certificate and no other.
-    pub(super) fn trusting(&self) -> Arc<ClientConfig> {
+    pub(crate) fn trusting(&self) -> Arc<ClientConfig> {
         let mut roots = RootCertStore::empty();
         roots.add(self.der.clone()).expect("a certificate");
         let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))

@@ -21,22 +21,22 @@ use super::reader::{READER, Reader};
 use super::{and_changed, changed, program};
 
 /// Where a proxy listens, and the folder of its files.
-pub(super) struct Place<'a> {
-    pub(super) folder: &'a Path,
-    pub(super) certificate: &'a Certificate,
+pub(crate) struct Place<'a> {
+    pub(crate) folder: &'a Path,
+    pub(crate) certificate: &'a Certificate,
     /// The port that only redirects.
-    pub(super) plain: u16,
-    pub(super) secure: u16,
+    pub(crate) plain: u16,
+    pub(crate) secure: u16,
 }
 
 impl<'a> Place<'a> {
-    pub(super) fn in_folder(folder: &'a Path, certificate: &'a Certificate) -> Self {
+    pub(crate) fn in_folder(folder: &'a Path, certificate: &'a Certificate) -> Self {
         fs::create_dir_all(folder.join("docs")).expect("make a folder");
         fs::write(folder.join("docs/index.html"), "the docs").expect("write a page");
         Self { folder, certificate, plain: free_port(), secure: free_port() }
     }
 
-    pub(super) fn nginx(&self, server: SocketAddr, more: &[(&str, &str)]) -> ThirdPartyServer {
+    pub(crate) fn nginx(&self, server: SocketAddr, more: &[(&str, &str)]) -> ThirdPartyServer {
         let Self { folder, certificate, plain, secure } = self;
         let (pem, key) = (certificate.pem.display().to_string(), certificate.key.display().to_string());
         let site = changed(
@@ -67,7 +67,7 @@ impl<'a> Place<'a> {
         ThirdPartyServer::start("nginx", command, *plain, self.folder)
     }
 
-    pub(super) fn caddy(&self, server: SocketAddr, more: &[(&str, &str)]) -> ThirdPartyServer {
+    pub(crate) fn caddy(&self, server: SocketAddr, more: &[(&str, &str)]) -> ThirdPartyServer {
         let Self { folder, certificate, plain, secure } = self;
         let tls = format!("\ttls {} {}", certificate.pem.display(), certificate.key.display());
         let site = changed(
@@ -89,7 +89,7 @@ impl<'a> Place<'a> {
         ThirdPartyServer::start("caddy", command, *plain, folder)
     }
 
-    pub(super) fn haproxy(&self, nodes: [SocketAddr; 3]) -> ThirdPartyServer {
+    pub(crate) fn haproxy(&self, nodes: [SocketAddr; 3]) -> ThirdPartyServer {
         let Self { folder, certificate, plain, secure } = self;
         let config = folder.join("haproxy.cfg");
         let site = changed(

@@ -12,17 +12,17 @@ use tokio::runtime::Runtime;
 use tokio_rustls::TlsConnector;
 
 /// The address from which the connections to the proxy come. The proxy itself is at 127.0.0.1.
-pub(super) const READER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+pub(crate) const READER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
 /// Carries plain connections on to a proxy over TLS. Ends when dropped.
-pub(super) struct Reader {
+pub(crate) struct Reader {
     address: SocketAddr,
     _runtime: Runtime,
 }
 
 impl Reader {
     /// A client of the proxy on this port, which must have a certificate for `name`.
-    pub(super) fn of(port: u16, name: &'static str, trusting: Arc<ClientConfig>) -> Self {
+    pub(crate) fn of(port: u16, name: &'static str, trusting: Arc<ClientConfig>) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -53,7 +53,7 @@ impl Reader {
         Self { address, _runtime: runtime }
     }
 
-    pub(super) const fn address(&self) -> SocketAddr {
+    pub(crate) const fn address(&self) -> SocketAddr {
         self.address
     }
 }

@@ -103,12 +103,13 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
     let disk = metrics.disk().clone().keep(app.config.data.clone(), drain.clone());
     let engine = tokio::spawn(engine.run(drain.clone()));
     let house = Router::new(&app, operators, address, drain.clone(), metrics);
+    let replies = count_replies_elsewhere(Arc::clone(&app), house.replies.clone());
     let shutdown = drain.clone().cancelled_owned();
     let ids = Arc::clone(&app.ids);
     let limits = open_files::limits(app.config.agent.workers);
     let http = tokio::spawn(docent_web::serve(listener, house, limits, ids, shutdown));
     let mut background_tasks = spawn_background_tasks(&app, &drain);
-    background_tasks.extend([tokio::spawn(hooks.run(drain.clone())), tokio::spawn(disk)]);
+    background_tasks.extend([tokio::spawn(hooks.run(drain.clone())), tokio::spawn(disk), tokio::spawn(replies)]);
     lock.announce(&app.config.public_url.clone().unwrap_or_else(|| local_url(address)))?;
     Ok(RunningServer { app, address, url, drain, http, engine, background_tasks, lock, signals })
 }
@@ -150,6 +151,24 @@ fn spawn_background_tasks(app: &Arc<App>, drain: &CancellationToken) -> Vec<Join
 /// Passes on what other servers on the same store write to jobs.
 async fn follow_other_servers(jobs: Jobs) {
     jobs.follow_other_processes().await;
+}
+
+/// Counts the replies of other servers on the same store towards the limits of their sites, while any run on this one.
+async fn count_replies_elsewhere(app: Arc<App>, replies: Replies) {
+    if !app.is_shared() {
+        return;
+    }
+    let mut is_known_to_run = false;
+    loop {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let running = replies.running();
+        if running.is_empty() && !is_known_to_run {
+            continue;
+        }
+        is_known_to_run = !running.is_empty();
+        // Without the database a node answers no questions; what it knew of others is soon wrong.
+        replies.count_elsewhere(app.store.share_running_replies(running).await.unwrap_or_default());
+    }
 }
 
 impl RunningServer {
@@ -226,6 +245,7 @@ struct Router {
     app: Arc<App>,
     drain: CancellationToken,
     readiness: Readiness,
+    replies: Replies,
 }
 
 impl Handler for Router {
@@ -327,12 +347,17 @@ impl Router {
         };
         let answering = Answering {
             assistant: Arc::clone(&app.assistant),
-            docs: Arc::new(IndexedDocs { indexes: Arc::clone(&app.indexes), missing: app.missing_docs.clone() }),
+            docs: Arc::new(IndexedDocs {
+                indexes: Arc::clone(&app.indexes),
+                states: app.index_states.clone(),
+                missing: app.missing_docs.clone(),
+            }),
             replies: Replies::at_once(app.config.limits.assistant_replies_at_once.get())
                 .resumable_for(app.config.assistant.resumable),
             searches: app.searches.clone(),
         };
         let metrics = metrics.with_replies(answering.replies.clone());
+        let replies = answering.replies.clone();
         let v1 = docent_http_v1::Api {
             access: app.access.clone(),
             jobs: app.jobs.clone(),
@@ -383,7 +408,7 @@ impl Router {
             local_url: local_url(address),
         });
         let readiness = Readiness::new(app.config.data.clone(), Arc::clone(&app.store));
-        Self { v1, v2, mcp, dashboard, metrics, app: Arc::clone(app), drain, readiness }
+        Self { v1, v2, mcp, dashboard, metrics, app: Arc::clone(app), drain, readiness, replies }
     }
 
     async fn probe(

@@ -75,6 +75,13 @@ impl IndexStates {
         self.inner().wanted.insert(project);
     }
 
+    /// As [`want`](Self::want), unless an update runs.
+    pub(crate) fn want_made(&self, project: ProjectUid) {
+        if self.progress(project).is_none() {
+            self.want(project);
+        }
+    }
+
     /// Whether an update of the project was requested; clears the request.
     pub(crate) fn take(&self, project: ProjectUid) -> bool {
         self.inner().wanted.remove(&project)

@@ -14,6 +14,8 @@ use docent_types::{Project, ProjectUid, Refusal};
 use parking_lot::RwLock;
 use tokio::time::{Instant, sleep};
 
+use crate::wiring::index_states::IndexStates;
+
 /// The projects whose docs cannot be read. Clones share the state.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MissingDocs(Arc<RwLock<HashSet<ProjectUid>>>);
@@ -37,11 +39,12 @@ impl MissingDocs {
 const PATIENCE: Duration = Duration::from_secs(5);
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The indexed docs of a project, or the reason why there are none. The first question about a project that this server
-/// has no index of yet waits a little for it.
+/// The indexed docs of a project, or the reason why there are none. A question about a project that this node has no index of has one
+/// made, and waits a little for it.
 #[derive(Debug)]
 pub(crate) struct IndexedDocs {
     pub(crate) indexes: Arc<Indexes>,
+    pub(crate) states: IndexStates,
     pub(crate) missing: MissingDocs,
 }
 
@@ -49,9 +52,14 @@ pub(crate) struct IndexedDocs {
 impl Docs for IndexedDocs {
     async fn snapshot(&self, project: &Project) -> Result<Arc<Snapshot>, Refusal> {
         let deadline = Instant::now() + PATIENCE;
+        let mut is_wanted = false;
         loop {
             let found = Docs::snapshot(self.indexes.as_ref(), project).await;
-            if found.is_err() && self.missing.has(project.uid) {
+            let is_missing = self.missing.has(project.uid);
+            if found.is_err() && !is_missing && !std::mem::replace(&mut is_wanted, true) {
+                self.states.want_made(project.uid);
+            }
+            if found.is_err() && is_missing {
                 return Err(Refusal::not_found(format!(
                     "there are no docs of `{}` to read: their repository, branch or credentials are not as configured; \
                      whoever runs this server sees with `docent doctor` what to change",

@@ -3,6 +3,7 @@
 #[cfg(feature = "postgres")]
 mod postgres;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -33,6 +34,12 @@ pub(crate) trait Storage:
 
     /// Counts the requests and attempts that all servers on this store limit together.
     fn throttle(self: Arc<Self>) -> Arc<dyn Throttle>;
+
+    /// Tells other servers on this store how many replies run on this one, by project, and returns how many run on all others.
+    async fn share_running_replies(
+        &self,
+        running: BTreeMap<ProjectUid, usize>,
+    ) -> Result<BTreeMap<ProjectUid, usize>, StoreError>;
 
     /// Whether the store can be written and read.
     async fn ready(&self) -> Result<(), StoreError>;
@@ -125,6 +132,13 @@ impl Storage for SqliteStore {
     /// One server at a time works on a data folder.
     fn throttle(self: Arc<Self>) -> Arc<dyn Throttle> {
         Arc::new(MemoryThrottle::new())
+    }
+
+    async fn share_running_replies(
+        &self,
+        _: BTreeMap<ProjectUid, usize>,
+    ) -> Result<BTreeMap<ProjectUid, usize>, StoreError> {
+        Ok(BTreeMap::new())
     }
 
     async fn ready(&self) -> Result<(), StoreError> {

@@ -114,6 +114,27 @@ async fn a_node_that_comes_back_after_its_lease_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs a PostgreSQL server"]
+async fn a_node_knows_how_many_replies_run_on_the_others() {
+    let database = Database::new().await;
+    let nodes = [database.node().await, database.node().await, database.node().await];
+    let projects = [1, 2].map(|n| ProjectUid::new(uuid::Uuid::from_u128(n)));
+    let share = async |node: usize, counts: [usize; 2]| {
+        let running = projects.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect();
+        let elsewhere = nodes[node].share_running_replies(running).await.expect("the store answers");
+        projects.map(|project| elsewhere.get(&project).copied().unwrap_or(0))
+    };
+    assert_eq!(share(0, [3, 1]).await, [0, 0]);
+    assert_eq!(share(1, [2, 0]).await, [3, 1]);
+    assert_eq!(share(2, [0, 0]).await, [5, 1]);
+    assert_eq!(share(0, [0, 1]).await, [2, 0]);
+    assert_eq!(share(2, [0, 0]).await, [2, 1]);
+    let client = database.client().await;
+    client.execute("UPDATE running_replies SET until = until - 6000", &[]).await.expect("time passes");
+    assert_eq!(share(2, [0, 0]).await, [0, 0], "nodes that have said nothing for longer are gone");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a PostgreSQL server"]
 async fn a_quota_is_exact_over_all_nodes() {
     let database = Database::new().await;
     let nodes = [database.node().await, database.node().await];

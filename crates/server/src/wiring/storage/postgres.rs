@@ -1,5 +1,6 @@
 //! What the server asks of a store on PostgreSQL, in builds that have the feature `postgres`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -21,6 +22,13 @@ impl Storage for PostgresStore {
 
     fn throttle(self: Arc<Self>) -> Arc<dyn Throttle> {
         self
+    }
+
+    async fn share_running_replies(
+        &self,
+        running: BTreeMap<ProjectUid, usize>,
+    ) -> Result<BTreeMap<ProjectUid, usize>, StoreError> {
+        PostgresStore::share_running_replies(self, running).await
     }
 
     async fn ready(&self) -> Result<(), StoreError> {

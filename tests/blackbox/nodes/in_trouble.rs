@@ -1,0 +1,88 @@
+//! A database that is full, or that does not answer for a while.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use docent_tests::agent::id;
+use docent_tests::model_server::{Gate, Wire};
+use docent_tests::{Request, eventually};
+use serde_json::json;
+
+use super::{Nodes, writes_and_waits};
+
+/// How long a request may take while the database does not answer.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+fn is_answered_soon(nodes: &Nodes, node: usize) -> u16 {
+    let begun = Instant::now();
+    let answer = nodes.agent(node).try_create(&json!({ "prompt": "Add another page" }));
+    println!("{} after {:.1?}", answer.status, begun.elapsed());
+    assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
+    answer.status
+}
+
+fn is_refused(nodes: &Nodes, node: usize) {
+    let refused = nodes.agent(node).try_create(&json!({ "prompt": "Add another page" }));
+    assert_eq!((refused.status, refused.header("Retry-After")), (503, Some("5")), "{}", refused.text());
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only postgres"]
+fn while_the_database_is_full_work_waits_and_then_goes_on() {
+    let gate = Gate::new();
+    let nodes = Nodes::on_model(2, &writes_and_waits(&gate));
+    let job = nodes.agent(0).create("Add a page");
+    gate.holds(1);
+    // What a server says whose disk has no room. Each transaction leaves a mark.
+    nodes.postgres.query(
+        "CREATE FUNCTION is_full() RETURNS trigger LANGUAGE plpgsql AS
+         $$BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END$$",
+    );
+    nodes.postgres.query("CREATE TRIGGER is_full BEFORE INSERT ON commits EXECUTE FUNCTION is_full()");
+    for node in 0..2 {
+        eventually("the node to say that it is not ready", || (!nodes.is_ready(node)).then_some(()));
+        is_refused(&nodes, node);
+        assert_eq!(nodes.nodes[node].server.send(&Request::get("/healthz")).status, 200);
+        assert_eq!(nodes.agent(node).job(id(&job))["status"], "active", "what is there can be read");
+    }
+    gate.open();
+    thread::sleep(Duration::from_secs(3));
+    assert_eq!(nodes.agent(1).job(id(&job))["status"], "active", "nothing ends that cannot be written");
+    nodes.postgres.query("DROP TRIGGER is_full ON commits");
+    for node in 0..2 {
+        eventually("the node to be ready again", || nodes.is_ready(node).then_some(()));
+    }
+    nodes.ended_once(0, &job);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only postgres"]
+fn while_the_database_does_not_answer_nobody_waits_for_long() {
+    let gate = Gate::new();
+    let env = [
+        writes_and_waits(&gate).configures(Wire::Anthropic),
+        vec![("DOCENT_STORE_CONNECTIONS".to_owned(), "2".to_owned())],
+    ];
+    let nodes = Nodes::start(2, &env.concat());
+    let job = nodes.agent(0).create("Add a page");
+    gate.holds(1);
+    nodes.postgres.freeze();
+    let statuses: Vec<u16> = thread::scope(|scope| {
+        // More than there are connections.
+        let asked: Vec<_> = (0..20).map(|n| (n % 2, &nodes)).collect();
+        let asked: Vec<_> =
+            asked.into_iter().map(|(node, nodes)| scope.spawn(move || is_answered_soon(nodes, node))).collect();
+        let begun = Instant::now();
+        assert_eq!(nodes.nodes[0].server.send(&Request::get("/healthz")).status, 200);
+        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+        eventually("the node to say that it is not ready", || (!nodes.is_ready(0)).then_some(()));
+        asked.into_iter().map(|request| request.join().expect("an answer")).collect()
+    });
+    assert!(statuses.iter().all(|status| *status == 503), "{statuses:?}");
+    nodes.postgres.thaw();
+    gate.open();
+    for node in 0..2 {
+        eventually("the node to be ready again", || nodes.is_ready(node).then_some(()));
+    }
+    nodes.ended_once(1, &job);
+}
