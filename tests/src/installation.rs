@@ -84,6 +84,12 @@ impl Installation {
         Self::new().with(env)
     }
 
+    /// The same folder with another binary.
+    #[must_use]
+    pub fn with_binary(self, binary: PathBuf) -> Self {
+        Self { binary, ..self }
+    }
+
     /// Gives all its commands these environment variables.
     #[must_use]
     pub fn with(self, env: impl IntoIterator<Item = (String, String)>) -> Self {

@@ -174,6 +174,9 @@ impl<'a> Tools<'a> {
             Err(Missing::Skip(_)) => false,
             Err(failed) => return Err(failed),
         };
+        if !is_there {
+            println!("the newest PostgreSQL does not run here, or is not installed: {}", newest.display());
+        }
         Ok(if is_there { vec![first, newest] } else { vec![first] })
     }
 

@@ -1,8 +1,8 @@
-//! A node of the build before and one of this build on one database.
+//! The build before this one, which `$DOCENT_BIN_BEFORE` names: beside this one on one database, and on a data folder before it.
 
 use std::path::PathBuf;
 
-use docent_tests::agent::id;
+use docent_tests::agent::{branch, id};
 use docent_tests::binary::docent;
 use docent_tests::installation::KeyKind;
 use docent_tests::model_server::{Gate, Wire};
@@ -11,20 +11,43 @@ use docent_tests::{Agent, Installation, Postgres};
 
 use super::{Follower, writes_and_waits};
 
-/// `$DOCENT_BIN_BEFORE` is the `docent` of the build before.
+fn build_before() -> PathBuf {
+    std::env::var_os("DOCENT_BIN_BEFORE").expect("$DOCENT_BIN_BEFORE names the docent of the build before").into()
+}
+
+#[test]
+#[ignore = "needs a build: DOCENT_BIN_BEFORE=… cargo xtask test --only postgres"]
+fn a_data_folder_of_the_build_before_is_taken_up_with_its_running_job() {
+    let gate = Gate::new();
+    let model = writes_and_waits(&gate);
+    let env = model.configures(Wire::Anthropic);
+    let old = Installation::of(build_before()).with(env.clone());
+    let home = Installation::new();
+    let repository = home.repository(PROJECT, PAGES);
+    old.add_project(PROJECT, &repository);
+    let key = old.mint(PROJECT, KeyKind::Admin, &[]);
+    let server = old.serve();
+    let job = Agent::new(&server, PROJECT, &key).create("Add a page");
+    gate.holds(1);
+    server.kill();
+    gate.open();
+    let new = old.with_binary(docent().to_owned());
+    let server = new.serve();
+    let ended = Agent::new(&server, PROJECT, &key).reaches(id(&job), "completed");
+    assert_eq!(repository.commits_ahead(branch(&ended)), 1, "{ended:#}");
+}
+
 #[test]
 #[ignore = "needs PostgreSQL and a build: DOCENT_BIN_BEFORE=… cargo xtask test --only postgres"]
 fn a_node_of_the_build_before_works_beside_one_of_this_build() {
-    let Some(before) = std::env::var_os("DOCENT_BIN_BEFORE") else {
-        return println!("$DOCENT_BIN_BEFORE names no build");
-    };
+    let before = build_before();
     let (postgres, gate) = (Postgres::start(), Gate::new());
     let mut env = writes_and_waits(&gate).configures(Wire::Anthropic);
     env.extend(postgres.env());
     // So that each node has one of two jobs.
     let workers = [("DOCENT_AGENT__WORKERS", "1"), ("DOCENT_AGENT__JOBS_AT_ONCE_PER_PROJECT", "2")];
     env.extend(workers.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    let builds = [PathBuf::from(before), docent().to_owned()];
+    let builds = [before, docent().to_owned()];
     let installations = builds.map(|build| Installation::of(build).with(env.clone()));
     let home = Installation::new();
     installations[0].add_project(PROJECT, &home.repository(PROJECT, PAGES));

@@ -1,11 +1,13 @@
 //! Databases of their own, on the server of the tests: `DOCENT_TEST_POSTGRES` is its URL. `DOCENT_TEST_POOLER` is that of a
 //! pooler before it, by way of which the stores go then.
 
+use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tokio_postgres::NoTls;
+use tokio_postgres::{AsyncMessage, NoTls};
 use uuid::Uuid;
 
 use crate::PostgresStore;
@@ -62,6 +64,25 @@ impl Database {
     /// A connection to it that is not a store's.
     pub(crate) async fn client(&self) -> tokio_postgres::Client {
         client(&url_of(&self.server, &self.name)).await
+    }
+
+    /// Counts the signals on a channel.
+    pub(crate) async fn heard(&self, channel: &str) -> Arc<AtomicU64> {
+        let url = url_of(&self.server, &self.name);
+        let (client, mut connection) = tokio_postgres::connect(&url, NoTls).await.expect("the server answers");
+        let count = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&count);
+        tokio::spawn(async move {
+            while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+                if matches!(message, AsyncMessage::Notification(_)) {
+                    counted.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        });
+        client.batch_execute(&format!("LISTEN {channel}")).await.expect("it listens");
+        // It listens for as long as the test runs.
+        std::mem::forget(client);
+        count
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -74,6 +75,32 @@ async fn nodes_that_claim_at_once_get_each_job_once_and_one_a_branch() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs a PostgreSQL server"]
+async fn projects_take_turns_over_all_nodes() {
+    let database = Database::new().await;
+    let nodes = [database.node().await, database.node().await];
+    let of = |project: &str, n: u128| AgentJob {
+        project: ProjectId::parse(project).expect("a name"),
+        source: Source { repository: format!("/srv/git/{project}.git"), branch: format!("docent/{n}") },
+        ..sample_job(n)
+    };
+    for n in 1..=40 {
+        create(&nodes[0], of("busy", n)).await;
+    }
+    for n in 41..=42 {
+        create(&nodes[1], of("quiet", n)).await;
+    }
+    let mut order = Vec::new();
+    for turn in 0..4 {
+        let now = nodes[0].clock().now();
+        let claimed = claim(&nodes[turn % 2], now, &format!("node {}", turn % 2), 1).await;
+        order.push(claimed[0].job.project.to_string());
+    }
+    order.sort();
+    assert_eq!(order, ["busy", "busy", "quiet", "quiet"], "two turns each, whichever node takes them");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a PostgreSQL server"]
 async fn a_claim_that_finds_nothing_commits_nothing() {
     let database = Database::new().await;
     let (node, client) = (database.node().await, database.client().await);
@@ -110,6 +137,24 @@ async fn a_node_that_comes_back_after_its_lease_is_refused() {
         })
         .collect();
     assert_eq!(steps, [1, 3]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a PostgreSQL server"]
+async fn many_writes_are_told_of_by_few_signals() {
+    let database = Database::new().await;
+    let (node, heard) = (database.node().await, database.heard("docent_commits").await);
+    let begun = std::time::Instant::now();
+    for n in 1..=200 {
+        create(&node, sample_job(n)).await;
+    }
+    let took = begun.elapsed();
+    eventually("the other nodes to be told", async || heard.load(Ordering::Relaxed) > 0).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    // One for every 50 ms, and one at each end.
+    let most = took.as_millis() / 50 + 2;
+    let heard = u128::from(heard.load(Ordering::Relaxed));
+    assert!(heard <= most && heard < 200, "{heard} signals in {took:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
