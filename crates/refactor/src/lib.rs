@@ -5,6 +5,7 @@
 
 mod add_page;
 mod alias;
+mod broken_links;
 mod delete_page;
 mod descriptions;
 mod edit;
