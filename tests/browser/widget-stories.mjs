@@ -485,6 +485,99 @@ export async function aRunningReplyIsTakenUpFromWhereverItWasAsked({ visit, expe
   }
 }
 
+export async function aReplyThatWasTakenUpCanBeStopped({ visit, expect, stage }) {
+  const page = await visit('/plain/');
+  await opener(page).click();
+  await stage.holdsTheModel();
+  await asks(page, HELD);
+  await reads(page, 0, 'heavier');
+  await page.reload();
+  await reads(page, 0, 'heavier');
+  const { hungUp } = await stage.model(HELD);
+  await panelOf(page).locator('.line textarea').fill('A draft');
+  await panelOf(page).locator('.send').dblclick();
+  await turn(page, 0).locator('.after', { hasText: 'Stopped' }).waitFor();
+  const start = performance.now();
+  let after;
+  do after = await stage.model(HELD); while (after.hungUp === hungUp && performance.now() - start < 5_000);
+  expect('the model is told', after.hungUp === hungUp + 1, JSON.stringify(after));
+  expect('a double click sends no draft', (await page.locator('docent-chat .turn').count()) === 1 && (await panelOf(page).locator('.line textarea').inputValue()) === 'A draft');
+  await stage.lets();
+}
+
+export async function ofALongConversationTheNewestIsKept({ visit, expect }) {
+  const page = await visit('/plain/');
+  await repliesWith(page, [['p', 'x']]);
+  await opener(page).click();
+  for (let n = 0; n < 23; n += 1) {
+    // Each reply has an id of its own.
+    await page.unroute('**/message?*');
+    await page.route('**/message?*', route => route.request().method() === 'POST' ? route.fulfill({ status: 200, headers: { 'Access-Control-Allow-Origin': '*' }, body: [{ type: 'start', messageId: `m${n}` }, { type: 'finish' }].map(frame).join('') }) : route.continue());
+    await asks(page, `Question ${n}`);
+    await ends(page, n);
+  }
+  await page.keyboard.press('Escape');
+  await page.reload();
+  await opener(page).click();
+  await turn(page, 0).waitFor();
+  const questions = (await page.locator('docent-chat .question').allTextContents()).map(text => Number(/\d+$/.exec(text)[0]));
+  expect('in order', JSON.stringify(questions) === JSON.stringify(Array.from({ length: 20 }, (_, n) => n + 3)), questions);
+}
+
+export async function aSlowServerMixesNothingUp({ visit, expect }) {
+  const page = await visit('/plain/inline', { allowed: ['net::ERR'] });
+  await panelOf(page).locator('textarea').waitFor();
+  const isStream = route => route.request().method() === 'GET';
+  await page.route('**/stream?*', async route => {
+    if (isStream(route)) await new Promise(resolve => setTimeout(resolve, 1_500));
+    await route.continue();
+  });
+  await asks(page, 'What is private?');
+  await panelOf(page).getByRole('button', { name: 'New conversation' }).click();
+  await asks(page, QUESTION);
+  await reads(page, 0, 'parked');
+  expect('what was stopped is not sent', bodies(page).length === 1, JSON.stringify(bodies(page)));
+  await page.unroute('**/stream?*');
+  await page.route('**/stream?*', route => isStream(route) ? undefined : route.continue());
+  await panelOf(page).getByRole('button', { name: 'New conversation' }).click();
+  await asks(page, QUESTION);
+  await reads(page, 0, 'parked');
+  await ends(page, 0);
+  expect('nor is what hangs waited for', bodies(page).length === 2, JSON.stringify(bodies(page)));
+
+  // A reply to another question, where that to the second was lost.
+  const { messageId } = await page.evaluate(() => JSON.parse(Object.values(localStorage)[0]).turns[0]);
+  await page.unroute('**/stream?*');
+  await page.route('**/stream?*', route => isStream(route) ? route.fulfill({ status: 200, headers: { 'Access-Control-Allow-Origin': '*' }, body: [{ type: 'start', messageId }, { type: 'data-block', id: '1', data: ['p', 'Of the first.'] }, { type: 'finish' }].map(frame).join('') }) : route.continue());
+  await page.route('**/message?*', route => route.request().method() === 'POST' ? route.abort() : route.continue());
+  await asks(page, FOLLOW_UP);
+  await turn(page, 1).locator('.trouble').waitFor();
+  expect('the answer to one question is not that to another', !(await turn(page, 1).innerText()).includes('Of the first.'));
+}
+
+export async function whatIsNoLongerAskedCanBeAskedAgain({ visit, expect }) {
+  const page = await visit('/plain/');
+  await opener(page).click();
+  await asks(page, QUESTION);
+  await ends(page, 0);
+  await asks(page, FOLLOW_UP);
+  await ends(page, 1);
+  await page.evaluate(() => {
+    const [name] = Object.keys(localStorage);
+    const kept = JSON.parse(localStorage.getItem(name));
+    kept.turns[0].state = 'running';
+    localStorage.setItem(name, JSON.stringify(kept));
+  });
+  await page.reload();
+  await turn(page, 0).getByRole('button', { name: 'Try again' }).waitFor();
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await reads(other, 1, 'looks at it again');
+  await panelOf(page).getByRole('button', { name: 'New conversation' }).click();
+  await panelOf(other).getByRole('button', { name: 'Close' }).click();
+  expect('a conversation that was ended stays so on all pages', (await kept(other))[0] === 0, await kept(other));
+}
+
 export async function aSecondClickOrKeyIsNoStop({ visit, expect, stage }) {
   const page = await visit('/plain/');
   await opener(page).click();
@@ -534,7 +627,7 @@ export async function aPageMayRemoveItAndEndIt({ visit, expect, stage }) {
   await page.evaluate(() => { addEventListener('keydown', event => { window.prevented = event.defaultPrevented; }); window.chat = document.querySelector('docent-chat'); window.chat.remove(); });
   await page.keyboard.press('Control+i');
   expect('the key is free where it was removed', (await page.evaluate(() => window.prevented)) !== true);
-  await page.evaluate(() => { document.documentElement.replaceChild(document.createElement('body'), document.body); return window.Docent.open(); });
+  await page.evaluate(() => { const { options } = window.chat; document.documentElement.replaceChild(document.createElement('body'), document.body); return window.Docent.init(options).open(); });
   await panelOf(page).waitFor();
   await stage.holdsTheModel();
   await asks(page, HELD);
@@ -603,7 +696,7 @@ export async function aQuestionThatWasLostOnItsWayIsAskedAgain({ visit, expect, 
   await asks(page, QUESTION);
   await turn(page, 0).locator('.trouble').waitFor();
   const text = await turn(page, 0).locator('.trouble p').innerText();
-  expect('the site is not to blame', /connection was lost/.test(text), text);
+  expect('the site is not to blame', /cannot be reached right now/.test(text), text);
   await page.unroute('**/message?*');
   await turn(page, 0).getByRole('button', { name: 'Try again' }).click();
   await reads(page, 0, 'parked');

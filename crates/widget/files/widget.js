@@ -38,7 +38,7 @@ export const sheet = (text) => {
 
 /** The first language that there are texts in. */
 export const languageOf = ({ lang }) =>
-  [lang, document.documentElement.lang, ...navigator.languages].map((tag) => tag?.slice(0, 2).toLowerCase()).find((tag) => LABELS[tag]) ?? "en";
+  [lang, document.documentElement.lang, ...navigator.languages].map((tag) => tag?.toLowerCase().split("-")[0]).find((tag) => LABELS[tag]) ?? "en";
 
 /** Floating behind a button, or inline, where somebody wrote the element into a page. */
 export class DocentChat extends (globalThis.HTMLElement ?? Object) {
@@ -136,10 +136,11 @@ export class DocentChat extends (globalThis.HTMLElement ?? Object) {
 
   async toggle() {
     const { offer, selected } = this;
+    const isAsked = !offer.hidden;
     const panel = await this.panel();
-    if (offer && !offer.hidden) panel.open({ selection: selected });
+    if (isAsked) panel.open({ selection: selected });
     else panel.isOpen ? panel.close() : panel.open({});
-    if (offer) offer.hidden = true;
+    offer.hidden = true;
   }
 
   async open(what = {}) { (await this.panel()).open(what); }
@@ -157,33 +158,26 @@ export class DocentChat extends (globalThis.HTMLElement ?? Object) {
   }
 
   destroy() {
-    if (chat === this) chat = undefined;
     this.#ended.abort();
     this.#panel?.then((panel) => panel.destroy(), () => {});
     this.remove();
   }
 }
-// The chat behind the button.
-let chat;
-const add = () => document.body?.append(chat);
-
 // The button that is there gets other options.
 export function init(options = {}) {
+  let chat = document.querySelector("docent-chat[floating]");
   if (chat) return chat.update(options), chat;
   chat = document.createElement("docent-chat");
   chat.options = options;
   chat.setAttribute("floating", "");
+  const add = () => document.body.append(chat);
   document.body ? add() : addEventListener("DOMContentLoaded", add);
   return chat;
 }
 
 export const Docent = { init };
 for (const name of ["open", "close", "ask", "update", "reset", "destroy"]) {
-  Docent[name] = (what) => {
-    // A page that has got another body is still this one.
-    if (chat && !chat.isConnected) add();
-    return (chat ?? document.querySelector("docent-chat"))?.[name](what);
-  };
+  Docent[name] = (what) => (document.querySelector("docent-chat[floating]") ?? document.querySelector("docent-chat"))?.[name](what);
 }
 
 // Where the site is rendered ahead, there is no page.

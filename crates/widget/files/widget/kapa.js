@@ -25,9 +25,9 @@
 
   const calls = {
     async open({ mode = options.mode, query, submit = false } = {}) {
-      await render();
-      await chat.update({ mode: mode === "search" ? "search" : "chat" });
-      await chat.open(submit ? { question: query } : { text: query });
+      const there = await render();
+      await there.update({ mode: mode === "search" ? "search" : "chat" });
+      await there.open(submit ? { question: query } : { text: query });
     },
     async close() { await chat?.close(); },
     async render({ onRender } = {}) { await render(); onRender?.(); },

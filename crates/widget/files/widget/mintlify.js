@@ -76,6 +76,7 @@ window.MintlifyAssistant = {
     await called(from, async () => (open ? chat?.open({ question, focus }) : (await chat?.panel())?.ask(question)));
   },
   async update(patch) {
+    if (!chat) return;
     const before = config.identity;
     config = patched(config, patch);
     paint(chat, config.appearance);

@@ -40,6 +40,8 @@ const decoded = (path) => {
 // Safari ends the composition before the key.
 const composes = ({ isComposing, keyCode }) => isComposing || keyCode === 229;
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Waits for what may hang: for three seconds, or until it is stopped. */
+const patiently = (promise, signal) => Promise.race([promise, wait(3000), new Promise((resolve) => signal.addEventListener("abort", resolve))]);
 const meta = (name) => document.querySelector(`meta[name="docent:${name}"], meta[name="docsearch:${name}"]`)?.content;
 const plain = (markdown) => markdown.replace(/^(#.*\n)+/, "").replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[*_`#>|]+/g, " ").replace(/\s+/g, " ").trim();
 
@@ -87,6 +89,8 @@ class Panel {
   isOpen = false;
   chat = { id: randomId(), turns: [] };
   #declared = 0;
+  // When somebody last asked or stopped.
+  #clickedAt = 0;
   #running;
 
   constructor(host) {
@@ -97,6 +101,7 @@ class Panel {
     this.dark = matchMedia("(prefers-color-scheme: dark)");
     this.dark.addEventListener("change", () => this.#theme());
     this.chat = this.#kept ?? this.chat;
+    for (const turn of this.chat.turns.slice(0, -1)) if (turn.state === "running") Object.assign(turn, { state: "failed", trouble: { name: "broken" } });
   }
 
   get #focus() { return this.host.shadowRoot.activeElement; }
@@ -126,6 +131,7 @@ class Panel {
     this.isOpen = open;
     this.field.value = field?.value ?? "";
     if (hasFocus) this.field.focus();
+    this.#chip();
     const last = this.chat.turns.at(-1);
     if (last?.state === "running" && !this.#running && !this.isSearch) this.#resume(last);
   }
@@ -157,15 +163,17 @@ class Panel {
     this.send = make("button", { className: "icon send", part: "send", type: "submit" });
     this.form = make("form", { className: "form", part: "form", onsubmit: (event) => {
       event.preventDefault();
-      if (!this.#running) this.#submitted();
-      // The second click of two is no stop.
-      else if (Date.now() - this.askedAt > 500) this.stop();
+      // The second click of two means nothing.
+      if (Date.now() - this.#clickedAt > 500) this.#running ? this.stop() : this.#submitted();
     } });
     this.chip = make("div", { className: "chip", hidden: true });
     this.form.append(this.chip, make("div", { className: "line" }, this.field, isSearch ? null : this.send));
     this.root = make("div", {
       className: `panel ${host.floats ? "floats" : ""} ${isSearch ? "searches" : ""}`, part: "panel", role: host.floats ? "dialog" : "region", "aria-label": title, lang: this.language,
-      onkeydown: (event) => { if (event.key === "Escape" && host.floats && !composes(event)) { event.stopPropagation(); this.close(); } },
+      onkeydown: (event) => {
+        if (event.repeat && event.key === "Enter") event.preventDefault();
+        if (event.key === "Escape" && host.floats && !composes(event)) { event.stopPropagation(); this.close(); }
+      },
     },
     make("div", { className: "header", part: "header" }, make("h2", {}, title),
       isSearch ? null : iconButton("reset", texts.reset, () => this.reset()),
@@ -263,14 +271,16 @@ class Panel {
     }
   }
 
-  #save() {
-    if (this.chat.turns.length === 0) return;
-    // Those of another page of the same conversation stay.
-    const { id, turns: others = [] } = this.#kept ?? {};
-    const all = new Map((id === this.chat.id ? [...others, ...this.chat.turns] : this.chat.turns).map((turn) => [turn.id, turn]));
-    const turns = [...all.values()].slice(-MOST_TURNS);
+  /** Keeps the conversation, unless it was ended or replaced on another page. What was asked there stays. */
+  #save(asks) {
+    const { chat } = this;
+    const kept = this.#kept;
+    if (chat.turns.length === 0 || (!asks && kept?.id !== chat.id)) return;
+    const all = {};
+    for (const turn of [...(kept?.id === chat.id ? kept.turns : []), ...chat.turns]) all[turn.id] = { ...all[turn.id], ...turn };
+    const turns = Object.values(all).sort((one, other) => one.at - other.at).slice(-MOST_TURNS);
     try {
-      localStorage.setItem(this.host.store, JSON.stringify({ ...this.chat, turns, open: this.isOpen && this.host.floats, at: Date.now() }, (key, value) => (key === "shown" ? undefined : value)));
+      localStorage.setItem(this.host.store, JSON.stringify({ ...chat, turns, open: this.isOpen && this.host.floats, at: Date.now() }, (key, value) => (key === "shown" ? undefined : value)));
     } catch {
       // Full, or none.
     }
@@ -309,23 +319,24 @@ class Panel {
   ask(question) {
     if (this.#running) this.stop();
     const isFirst = this.chat.turns.length === 0;
-    const turn = { id: randomId(), question, selection: this.selection?.slice(0, 4000), blocks: [], sources: [], next: [], state: "running" };
+    const turn = { id: randomId(), at: Date.now(), question, selection: this.selection?.slice(0, 4000), blocks: [], sources: [], next: [], state: "running" };
     this.selection = undefined;
     this.#chip();
     this.field.value = "";
     this.field.style.height = "auto";
     this.chat.turns.push(turn);
-    this.askedAt = Date.now();
+    this.#clickedAt = Date.now();
     this.follows = true;
     this.#keepDown(() => {
       if (isFirst) this.log.replaceChildren();
       this.#add(turn);
     });
     this.host.tell("ask", { question });
-    this.#run(turn, () => this.#post(turn));
+    this.#run(turn, (signal) => this.#post(turn, signal));
   }
 
   stop() {
+    this.#clickedAt = Date.now();
     this.#running?.abort();
     // The reply would go on for a while, as that of a chat which comes back.
     this.stopping = this.#call("DELETE", `v2/assistant/${this.options.domain}/message/${this.chat.id}/stream`).catch(() => {});
@@ -347,10 +358,11 @@ class Panel {
     await this.#stream().then((response) => response.body?.cancel(), () => { this.#declared = 0; });
   }
 
-  async #post(turn) {
-    await this.stopping;
-    await this.#declare();
+  async #post(turn, signal) {
     const { options, chat } = this;
+    await patiently(this.stopping, signal);
+    await patiently(this.#declare(), signal);
+    signal.throwIfAborted();
     let path = decoded(location.pathname);
     const root = this.base.pathname.replace(/\/$/, "");
     if (root && path.startsWith(`${root}/`)) path = path.slice(root.length);
@@ -360,19 +372,18 @@ class Panel {
       ...(turn.selection && { context: [{ type: "textSelection", value: turn.selection, path }] }),
       currentPath: [...path].slice(0, 200).join(""),
     };
-    const { signal } = this.#running;
     const response = await this.#call("POST", `v2/assistant/${options.domain}/message?parts=blocks`, body, signal);
     if (response.status === 404 && chat.threadId) {
       Object.assign(chat, { threadId: undefined, threadKey: undefined });
-      return this.#post(turn);
+      return this.#post(turn, signal);
     }
     chat.threadKey = response.headers.get("X-Thread-Key") ?? chat.threadKey;
     return response;
   }
 
   #resume(turn) {
-    return this.#run(turn, async () => {
-      const response = await this.#stream(this.#running.signal);
+    return this.#run(turn, async (signal) => {
+      const response = await this.#stream(signal);
       if (response.status === 204) throw new Trouble("broken");
       return response;
     });
@@ -386,15 +397,15 @@ class Panel {
     this.#button();
     this.#refresh(turn);
     const teller = this.#announces(turn);
-    this.#save();
+    this.#save(true);
     try {
-      await this.#read(turn, await request());
+      await this.#read(turn, await request(running.signal));
       turn.state = "done";
     } catch (error) {
       turn.state = "failed";
       if (running.signal.aborted) turn.state = "stopped";
       else if (!(error instanceof Trouble) && (await this.#again(turn, running))) turn.state = "done";
-      else turn.trouble = error instanceof Trouble ? { ...error } : { name: await this.#whyUnreachable(turn) };
+      else turn.trouble = error instanceof Trouble ? { ...error } : { name: await this.#whyUnreachable(turn, running.signal) };
       if (running.signal.aborted) Object.assign(turn, { state: "stopped", trouble: undefined });
     }
     teller();
@@ -424,22 +435,25 @@ class Panel {
   }
 
   /** The browser does not say why it could not read an answer: no network, no server, or a key for other sites. */
-  async #whyUnreachable(turn) {
+  async #whyUnreachable({ messageId, isReached }, signal) {
     if (navigator.onLine === false) return "offline";
-    if (turn.messageId || turn.isReached) return "broken";
-    return fetch(`${this.options.server}/widget.js`, { method: "HEAD", cache: "no-store" }).then(() => "origin", () => "unreachable");
+    if (messageId) return "broken";
+    const answered = !isReached && (await patiently(fetch(`${this.options.server}/widget.js`, { method: "HEAD", cache: "no-store" }).catch(() => {}), signal));
+    return answered ? "origin" : "unreachable";
   }
 
   async #read(turn, response) {
     if (!response.ok) throw await refusal(response);
-    Object.assign(turn, { blocks: [], sources: [], next: [] });
-    turn.shown.answer.replaceChildren();
     let ended = false;
     let notice;
     for await (const frame of frames(response.body)) {
       const { type, data } = frame;
       if (type === "start") {
-        turn.messageId = frame.messageId;
+        const { messageId = frame.messageId } = turn;
+        // The reply to another question of this chat.
+        if (messageId !== frame.messageId || this.chat.turns.some((one) => one !== turn && one.messageId === messageId)) throw new Trouble("broken");
+        Object.assign(turn, { messageId, blocks: [], sources: [], next: [] });
+        turn.shown.answer.replaceChildren();
         this.chat.threadId = frame.messageMetadata?.threadId ?? this.chat.threadId;
         this.#save();
       } else if (type === "data-block" || type === "data-edit") this.#keepDown(() => {
@@ -598,7 +612,12 @@ class Panel {
     const { texts } = this;
     const box = make("div", { className: "trouble", part: "error" }, make("p", {}, this.#sentence(turn.trouble)));
     const found = make("div");
-    const retry = () => { turn.messageId = undefined; this.#run(turn, () => this.#post(turn)); };
+    const retry = () => {
+      if (this.#running) this.stop();
+      delete turn.messageId;
+      delete turn.isReached;
+      this.#run(turn, (signal) => this.#post(turn, signal));
+    };
     const actions = make("div", { className: "actions" },
       textButton(texts.retry, retry), textButton(texts.instead, () => this.#search(turn.question, found)), this.#help());
     box.append(actions, found);
@@ -623,7 +642,7 @@ class Panel {
       this.host.tell("search", { query, results: found.length });
     } catch (error) {
       if (error.name === "AbortError") return;
-      const trouble = error instanceof Trouble ? error : { name: await this.#whyUnreachable({}) };
+      const trouble = error instanceof Trouble ? error : { name: await this.#whyUnreachable({}, this.searching.signal) };
       into.replaceChildren(make("div", { className: "trouble" }, make("p", {}, this.#sentence(trouble)), textButton(texts.retry, () => this.#search(query, into))));
       this.status.textContent = this.#sentence(trouble);
     }
