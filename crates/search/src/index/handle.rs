@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -37,6 +38,8 @@ pub struct Index(Arc<Open>);
 struct Open {
     generations: Generations,
     current: ArcSwap<Snapshot>,
+    /// Whether the state on the disk was looked at. An update that finds nothing to do needs no snapshot of it.
+    is_opened: AtomicBool,
     /// Held while a newer state is opened, so that it is opened only once and never replaced by an older one.
     opening: Mutex<()>,
     layout: KnownLayout,
@@ -73,18 +76,15 @@ impl Index {
         safeguard: Safeguard,
     ) -> Result<Self, SearchError> {
         let generations = Generations::open(dir, Fields::new().checksum())?;
-        let index = Self(Arc::new(Open {
+        Ok(Self(Arc::new(Open {
             generations,
+            is_opened: AtomicBool::new(false),
             current: ArcSwap::from_pointee(Snapshot::empty(Arc::new(VectorStore::open(dir, embedder)))),
             opening: Mutex::default(),
             layout: KnownLayout::default(),
             safeguard,
             compacting: Mutex::default(),
-        }));
-        if let Err(error) = index.refresh() {
-            tracing::warn!(error = &error as &dyn std::error::Error, dir = %dir.display(), "search index unreadable");
-        }
-        Ok(index)
+        })))
     }
 
     /// Brings the index up to date with `source`. A file is read again only when its blob id, an included file or the
@@ -108,8 +108,10 @@ impl Index {
             Update { generations: &open.generations, layout: &open.layout, safeguard: &open.safeguard, threads };
         let run = |progress: &mut dyn FnMut(Progress)| {
             let (summary, next) = update.run(&open.current.load_full(), source, progress)?;
-            open.make_current(next)?;
-            self.compact_later();
+            if let Some(next) = next {
+                open.make_current(next)?;
+                self.compact_later();
+            }
             Ok(summary)
         };
         background::run_at_low_priority("search-update", run, progress)
@@ -130,16 +132,30 @@ impl Index {
         embed::embed(&snapshot.vectors, &snapshot, wanted, progress)
     }
 
-    /// The current state, to read from: cheap, never blocks, and never changes once taken.
+    /// The current state, to read from, which never changes once taken. The first call opens it; others are cheap and never block.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.0.current.load_full()
+        let open = &*self.0;
+        if !open.is_opened.load(Ordering::Acquire)
+            && let Err(error) = self.refresh()
+        {
+            let (error, dir) = (&error as &dyn std::error::Error, open.generations.dir().display());
+            tracing::warn!(error, %dir, "search index unreadable");
+        }
+        open.current.load_full()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_opened(&self) -> bool {
+        self.0.is_opened.load(Ordering::Relaxed)
     }
 
     /// Loads new vectors, and a newer state that another process or another handle has published. Returns whether there
     /// was a newer state. Without one it costs a small read and, with an embedder, a folder listing.
     pub fn refresh(&self) -> Result<bool, SearchError> {
-        self.snapshot().vectors.refresh()?;
-        self.0.refresh()
+        let vectors = self.0.current.load().vectors.refresh();
+        let newer = vectors.and_then(|_| self.0.refresh());
+        self.0.is_opened.store(true, Ordering::Release);
+        newer
     }
 
     /// Runs the compaction that updates have left over, and waits for it. It affects only how long questions take.

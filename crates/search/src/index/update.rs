@@ -32,45 +32,52 @@ pub(crate) struct Update<'u> {
 }
 
 impl Update<'_> {
-    /// Brings the index up to date with `source`, and publishes the new state. `known` is the snapshot loaded last.
-    /// Returns the current snapshot.
+    /// Brings the index up to date with `source`. `known` is the snapshot loaded last. Returns the new snapshot if a state was
+    /// published: where nothing changed none is opened.
     pub(crate) fn run(
         &self,
         known: &Arc<Snapshot>,
         source: &dyn Source,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<(Summary, Arc<Snapshot>), SearchError> {
+    ) -> Result<(Summary, Option<Arc<Snapshot>>), SearchError> {
         let started = Instant::now();
         let lock = self.generations.lock_for_publishing()?;
-        let base = self.base(known);
-        self.generations.tidy(&lock, base.state())?;
+        let state = self.generations.load(known.state()).unwrap_or_else(|error| self.is_built_anew(&error));
+        self.generations.tidy(&lock, state.as_ref())?;
         let listing = Listing::of(source, self.safeguard.set_aside())?;
-        let plan = Plan::make(&listing, self.layout, base.manifest(), self.safeguard)?;
-        let same = base.state().is_some() && plan.is_empty() && base.manifest().commit == source.commit();
-        let next =
-            if same { Arc::clone(&base) } else { self.publish(&lock, &base, source, &listing, &plan, progress)? };
-        let mut summary = summary(next.manifest());
+        let plan_on = |manifest: &Manifest| Plan::make(&listing, self.layout, manifest, self.safeguard);
+        let mut plan = plan_on(state.as_ref().map_or(&Manifest::default(), |state| &state.manifest))?;
+        let unchanged = state.as_ref().filter(|state| plan.is_empty() && state.manifest.commit == source.commit());
+        let (mut summary, next) = match unchanged {
+            Some(state) => (summary(&state.manifest), None),
+            None => {
+                let opened = state.map(|state| Snapshot::next(self.generations, known, state)).transpose();
+                let base = match opened.unwrap_or_else(|error| self.is_built_anew(&error)) {
+                    Some(base) => base,
+                    // The update builds on nothing when the state is missing or unreadable.
+                    None => {
+                        plan = plan_on(&Manifest::default())?;
+                        Arc::new(Snapshot::empty(Arc::clone(&known.vectors)))
+                    }
+                };
+                let next = self.publish(&lock, &base, source, &listing, &plan, progress)?;
+                (summary(next.manifest()), Some(next))
+            }
+        };
         summary.generator = plan.layout.generator().name();
         summary.folders = plan.layout.folders().map(str::to_owned).collect();
         summary.added = plan.added;
         summary.changed = plan.read.len() - plan.added;
         summary.removed = plan.removed.len();
-        summary.published = !same;
+        summary.published = next.is_some();
         summary.took = started.elapsed();
         Ok((summary, next))
     }
 
-    /// The current state, which the update builds on; an empty one when it is missing or unreadable.
-    fn base(&self, known: &Arc<Snapshot>) -> Arc<Snapshot> {
-        let opened = self.generations.load(known.state()).and_then(|state| match state {
-            Some(state) => Snapshot::next(self.generations, known, state),
-            None => Ok(Arc::new(Snapshot::empty(Arc::clone(&known.vectors)))),
-        });
-        opened.unwrap_or_else(|error| {
-            let error = &error as &dyn std::error::Error;
-            tracing::warn!(error, dir = %self.generations.dir().display(), "search index is built anew");
-            Arc::new(Snapshot::empty(Arc::clone(&known.vectors)))
-        })
+    fn is_built_anew<T>(&self, error: &SearchError) -> Option<T> {
+        let error = error as &dyn std::error::Error;
+        tracing::warn!(error, dir = %self.generations.dir().display(), "search index is built anew");
+        None
     }
 
     fn publish(

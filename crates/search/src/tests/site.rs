@@ -196,6 +196,17 @@ fn an_update_that_nobody_wants_any_more_leaves_the_index_as_it_was() {
 }
 
 #[test]
+fn an_update_without_changes_opens_no_snapshot() {
+    let docs = Docs::of(&[("a.md", "# Alpha\n\nword")]);
+    let site = Site::of(&docs);
+    let again = Index::open(site.dir.path()).expect("an index");
+    let summary = again.update(&docs, &mut |_| {}).expect("an update");
+    assert_eq!((summary.pages, summary.added, summary.published), (1, 0, false));
+    assert!(!again.is_opened());
+    assert_eq!(again.snapshot().page_count(), 1);
+}
+
+#[test]
 fn pages_in_other_languages_than_markdown_are_found_by_their_words() {
     let docs = Docs::of(&[
         ("docs/antora.yml", "name: tool\nversion: ~\n"),

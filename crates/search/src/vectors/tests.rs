@@ -128,6 +128,7 @@ fn vectors_count_for_every_handle_and_change_what_is_found() {
     let words = by_words(&index, QUESTION);
     assert_eq!(found(&index, QUESTION), words, "there are no vectors yet");
     let other = open(&dir, &embedder);
+    assert_eq!(found(&other, QUESTION), words);
     embed(&index);
     let fused = found(&index, QUESTION);
     assert_ne!(fused, words);
