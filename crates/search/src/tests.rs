@@ -316,15 +316,45 @@ fn a_damaged_index_is_built_anew() {
         |file| fs::remove_file(file).expect("removed"),
     ];
     for ending in [".log", ".pack", "CURRENT"] {
-        for damage in damage {
+        for (damage, is_searched) in damage.into_iter().flat_map(|damage| [(damage, true), (damage, false)]) {
             for name in names(site.dir.path()).iter().filter(|name| name.ends_with(ending)) {
                 damage(&site.dir.path().join(name));
             }
             let again = Index::open(site.dir.path()).expect("an index");
-            assert_eq!(again.snapshot().page_count(), 0, "{ending}");
+            if is_searched {
+                assert_eq!(again.snapshot().page_count(), 0, "{ending}");
+            }
             assert_eq!(again.update(&docs, &mut |_| {}).expect("an update").added, 1, "{ending}");
             assert_eq!(again.snapshot().search(&question("word")).len(), 1, "{ending}");
         }
+    }
+}
+
+#[test]
+fn a_large_index_that_cannot_be_opened_is_built_anew() {
+    let mut docs = Docs::default();
+    for page in 0..300 {
+        let words: String = (0..400).map(|n| format!("w{} ", (page * 7919 + n * 104_729) % 50_021)).collect();
+        docs.write(&format!("{page}.md"), &format!("# Page {page}\n\nword {words}"));
+    }
+    for is_searched in [true, false] {
+        let site = Site::of(&docs);
+        let large = names(site.dir.path()).into_iter().map(|name| site.dir.path().join(name));
+        let large: Vec<_> = large.filter(|file| fs::metadata(file).expect("a size").len() > 256 << 10).collect();
+        assert!(large.iter().any(|file| file.extension().is_some_and(|ending| ending == "pack")), "{large:?}");
+        for file in large.iter().filter(|file| file.extension().is_some_and(|ending| ending == "pack")) {
+            // Of the same length, with the table at its end.
+            let mut bytes = fs::read(file).expect("read");
+            let middle = bytes.len() - 4096;
+            bytes[..middle].fill(0);
+            fs::write(file, bytes).expect("damaged");
+        }
+        let again = Index::open(site.dir.path()).expect("an index");
+        if is_searched {
+            assert_eq!(again.snapshot().page_count(), 0);
+        }
+        assert_eq!(again.update(&docs, &mut |_| {}).expect("an update").added, 300, "searched before: {is_searched}");
+        assert_eq!(again.snapshot().search(&question("word")).len(), 10);
     }
 }
 

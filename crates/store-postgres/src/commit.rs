@@ -30,8 +30,9 @@ const MAX_DOUBT: Duration = Duration::from_secs(30);
 const DOUBT_PAUSE: Duration = Duration::from_millis(200);
 /// The time of a statement is not limited here: while COMMIT waits for a standby, a limit would end the waiting and not
 /// the transaction.
-const COMMIT: &str = "SET LOCAL statement_timeout = 0; COMMIT";
-const COMMIT_FLUSHED: &str = "SET LOCAL synchronous_commit = on; SET LOCAL statement_timeout = 0; COMMIT";
+const COMMIT_FLUSHED: &str = "SELECT set_config('synchronous_commit', 'on', true)
+                                  WHERE current_setting('synchronous_commit') = 'off';
+                              SET LOCAL statement_timeout = 0; COMMIT";
 const COMMIT_IN_ORDER: &str = "SET LOCAL synchronous_commit = off; SET LOCAL statement_timeout = 0; COMMIT";
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = '10s'";
 const MARK: &str = "INSERT INTO commits (mark, node, jobs, access) VALUES ($1, $2, $3, $4)";
@@ -76,11 +77,7 @@ impl Shared {
     ) -> Option<Result<(), BoxError>> {
         let connection = transaction.connection();
         let jobs: Vec<Uuid> = touched.jobs.iter().map(|id| id.uuid()).collect();
-        let commit = match (transaction.is_flushed(), self.promise.is_flushed_anyway()) {
-            (false, _) => COMMIT_IN_ORDER,
-            (true, true) => COMMIT,
-            (true, false) => COMMIT_FLUSHED,
-        };
+        let commit = if transaction.is_flushed() { COMMIT_FLUSHED } else { COMMIT_IN_ORDER };
         // Both in one round trip. If the mark is refused, COMMIT rolls back.
         let params = params![mark, self.node, jobs, touched.access];
         let both = join(connection.execute_typed(MARK, params), connection.batch_execute(commit));

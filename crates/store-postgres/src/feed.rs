@@ -57,7 +57,7 @@ const LOOK: &str = "
     )
     SELECT pg_current_snapshot()::text, pg_postmaster_start_time()::text,
            (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
-           ARRAY(SELECT DISTINCT unnest(jobs) FROM new), (SELECT count(*) FROM new),
+           ARRAY(SELECT DISTINCT unnest(jobs) FROM new), (SELECT count(*) FROM new WHERE access OR cardinality(jobs) > 0),
            coalesce((SELECT bool_or(access) FROM new), false)";
 const FIRST_SNAPSHOT: &str = "SELECT pg_current_snapshot()::text";
 const PRUNE: &str = "DELETE FROM commits WHERE mark IN (

@@ -21,13 +21,6 @@ pub struct CommitPromise {
     pub fsync: bool,
 }
 
-impl CommitPromise {
-    /// Whether commits wait for the disk without being told.
-    pub(crate) fn is_flushed_anyway(&self) -> bool {
-        self.synchronous_commit != "off"
-    }
-}
-
 /// What the tasks of a store share.
 #[derive(Debug)]
 pub(crate) struct Shared {

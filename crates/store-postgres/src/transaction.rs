@@ -30,6 +30,8 @@ const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET L
 const MAX_TIME: Duration = Duration::from_secs(40);
 /// How long a server may take to begin or undo a transaction. One that hangs takes connections and answers nothing.
 pub(crate) const MAX_ROUND_TRIP: Duration = Duration::from_secs(5);
+/// The longest statement that reads alone.
+const MAX_ASK: Duration = Duration::from_secs(10);
 /// Attempts to begin a transaction, and the pause after the first; it doubles.
 const BEGIN_ATTEMPTS: u32 = 5;
 const BEGIN_PAUSE: Duration = Duration::from_millis(50);
@@ -264,12 +266,23 @@ async fn carry_out<T, E, Work>(transaction: &Transaction, work: impl FnOnce(Tran
 where
     Work: Future<Output = Result<T, Abort<E>>>,
 {
+    carry_out_within(MAX_TIME, transaction, work).await
+}
+
+async fn carry_out_within<T, E, Work>(
+    limit: Duration,
+    transaction: &Transaction,
+    work: impl FnOnce(Transaction) -> Work,
+) -> End<T, E>
+where
+    Work: Future<Output = Result<T, Abort<E>>>,
+{
     let work = AssertUnwindSafe(work(transaction.clone())).catch_unwind();
-    match tokio::time::timeout(MAX_TIME, work).await {
+    match tokio::time::timeout(limit, work).await {
         Ok(Ok(Ok(value))) => End::Kept(value),
         Ok(Ok(Err(abort))) => End::Undone(abort),
         Ok(Err(_)) => End::Undone(Abort::Failed(Panicked.into())),
-        Err(_) => End::Undone(Abort::Failed(NotCommitted::TooLong(MAX_TIME).into())),
+        Err(_) => End::Undone(Abort::Failed(NotCommitted::TooLong(limit).into())),
     }
 }
 
@@ -316,7 +329,7 @@ impl Shared {
     {
         let transaction = Transaction::new(self.connections.get().await.map_err(Abort::Failed)?, false);
         let work = |transaction| async { work(transaction).await.map_err(Abort::Failed) };
-        match carry_out(&transaction, work).await {
+        match carry_out_within(MAX_ASK, &transaction, work).await {
             End::Kept(value) => {
                 transaction.connection().release();
                 Ok(value)

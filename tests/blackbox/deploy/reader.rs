@@ -23,6 +23,11 @@ pub(crate) struct Reader {
 impl Reader {
     /// A client of the proxy on this port, which must have a certificate for `name`.
     pub(crate) fn of(port: u16, name: &'static str, trusting: Arc<ClientConfig>) -> Self {
+        Self::at(READER, port, name, trusting)
+    }
+
+    /// As [`of`](Self::of), with this address.
+    pub(crate) fn at(reader: Ipv4Addr, port: u16, name: &'static str, trusting: Arc<ClientConfig>) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -36,7 +41,7 @@ impl Reader {
                 let connector = connector.clone();
                 tokio::spawn(async move {
                     let socket = TcpSocket::new_v4()?;
-                    socket.bind((READER, 0).into())?;
+                    socket.bind((reader, 0).into())?;
                     let to_proxy = socket.connect((Ipv4Addr::LOCALHOST, port).into()).await?;
                     let name = ServerName::try_from(name).expect("a name");
                     let secure = connector.connect(name, to_proxy).await?;

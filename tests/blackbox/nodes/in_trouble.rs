@@ -72,10 +72,16 @@ fn while_the_database_does_not_answer_nobody_waits_for_long() {
         let asked: Vec<_> = (0..20).map(|n| (n % 2, &nodes)).collect();
         let asked: Vec<_> =
             asked.into_iter().map(|(node, nodes)| scope.spawn(move || is_answered_soon(nodes, node))).collect();
-        let begun = Instant::now();
+        let (nodes, begun, path) = (&nodes, Instant::now(), format!("job/{}", id(&job)));
+        let reads = scope.spawn(move || {
+            let answer = nodes.nodes[1].server.send(&nodes.agent(1).request("GET", &path));
+            (answer.status, begun.elapsed())
+        });
         assert_eq!(nodes.nodes[0].server.send(&Request::get("/healthz")).status, 200);
         assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
         eventually("the node to say that it is not ready", || (!nodes.is_ready(0)).then_some(()));
+        let (status, took) = reads.join().expect("an answer");
+        assert!(status == 503 && took < PATIENCE, "a job is not read: {status} after {took:?}");
         asked.into_iter().map(|request| request.join().expect("an answer")).collect()
     });
     assert!(statuses.iter().all(|status| *status == 503), "{statuses:?}");
@@ -84,5 +90,21 @@ fn while_the_database_does_not_answer_nobody_waits_for_long() {
     for node in 0..2 {
         eventually("the node to be ready again", || nodes.is_ready(node).then_some(()));
     }
+    nodes.ended_once(1, &job);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only postgres"]
+fn on_a_slow_database_all_goes_on() {
+    let gate = Gate::new();
+    gate.open();
+    let nodes = Nodes::on_model(2, &writes_and_waits(&gate));
+    nodes.postgres.query(
+        "CREATE FUNCTION is_slow() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN PERFORM pg_sleep(0.4); RETURN NEW; END$$",
+    );
+    nodes.postgres.query("CREATE TRIGGER is_slow BEFORE INSERT ON commits FOR EACH ROW EXECUTE FUNCTION is_slow()");
+    let job = nodes.agent(0).create("Add a page");
+    nodes.agent(1).ends(id(&job));
+    assert!(nodes.is_ready(0) && nodes.is_ready(1), "slow is not away");
     nodes.ended_once(1, &job);
 }

@@ -104,14 +104,19 @@ impl Index {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Summary, SearchError> {
         let open = &*self.0;
-        let update =
-            Update { generations: &open.generations, layout: &open.layout, safeguard: &open.safeguard, threads };
+        let update = Update {
+            generations: &open.generations,
+            layout: &open.layout,
+            safeguard: &open.safeguard,
+            threads,
+            is_opened: open.is_opened.load(Ordering::Acquire),
+        };
         let run = |progress: &mut dyn FnMut(Progress)| {
             let (summary, next) = update.run(&open.current.load_full(), source, progress)?;
             if let Some(next) = next {
                 open.make_current(next)?;
-                self.compact_later();
             }
+            self.compact_later();
             Ok(summary)
         };
         background::run_at_low_priority("search-update", run, progress)

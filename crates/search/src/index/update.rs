@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::error::SearchError;
 use crate::index::compaction::{INLINE, due, merge};
 use crate::index::engine;
-use crate::index::generations::{Generations, PublishLock, Segment};
+use crate::index::generations::{Generations, PublishLock, Segment, State};
 use crate::index::manifest::{Delta, Manifest};
 use crate::index::safeguard::Safeguard;
 use crate::index::skips::Skips;
@@ -29,11 +29,13 @@ pub(crate) struct Update<'u> {
     pub(crate) safeguard: &'u Safeguard,
     /// Number of threads; 0 for one per core.
     pub(crate) threads: usize,
+    /// Whether the snapshot loaded last was opened, or nothing was opened yet.
+    pub(crate) is_opened: bool,
 }
 
 impl Update<'_> {
-    /// Brings the index up to date with `source`. `known` is the snapshot loaded last. Returns the new snapshot if a state was
-    /// published: where nothing changed none is opened.
+    /// Brings the index up to date with `source`. `known` is the snapshot loaded last. Returns the current snapshot, unless that is
+    /// the one, or nothing changed and nobody has searched yet.
     pub(crate) fn run(
         &self,
         known: &Arc<Snapshot>,
@@ -46,9 +48,11 @@ impl Update<'_> {
         self.generations.tidy(&lock, state.as_ref())?;
         let listing = Listing::of(source, self.safeguard.set_aside())?;
         let plan_on = |manifest: &Manifest| Plan::make(&listing, self.layout, manifest, self.safeguard);
+        let mut published = false;
         let mut plan = plan_on(state.as_ref().map_or(&Manifest::default(), |state| &state.manifest))?;
-        let unchanged = state.as_ref().filter(|state| plan.is_empty() && state.manifest.commit == source.commit());
-        let (mut summary, next) = match unchanged {
+        let is_unchanged = |state: &State, plan: &Plan| plan.is_empty() && state.manifest.commit == source.commit();
+        let shown = state.as_ref().filter(|state| is_unchanged(state, &plan) && self.is_shown(known, state));
+        let (mut summary, next) = match shown {
             Some(state) => (summary(&state.manifest), None),
             None => {
                 let opened = state.map(|state| Snapshot::next(self.generations, known, state)).transpose();
@@ -60,7 +64,13 @@ impl Update<'_> {
                         Arc::new(Snapshot::empty(Arc::clone(&known.vectors)))
                     }
                 };
-                let next = self.publish(&lock, &base, source, &listing, &plan, progress)?;
+                let next = match base.state().is_some_and(|state| is_unchanged(state, &plan)) {
+                    true => base,
+                    false => {
+                        published = true;
+                        self.publish(&lock, &base, source, &listing, &plan, progress)?
+                    }
+                };
                 (summary(next.manifest()), Some(next))
             }
         };
@@ -69,9 +79,18 @@ impl Update<'_> {
         summary.added = plan.added;
         summary.changed = plan.read.len() - plan.added;
         summary.removed = plan.removed.len();
-        summary.published = next.is_some();
+        summary.published = published;
         summary.took = started.elapsed();
         Ok((summary, next))
+    }
+
+    /// Whether a state needs not be opened: its snapshot is the one that was loaded last, or nobody has searched yet and it can be
+    /// opened.
+    fn is_shown(&self, known: &Snapshot, state: &State) -> bool {
+        match known.state() {
+            Some(known) => known.at == state.at,
+            None => !self.is_opened && engine::searcher(&known.fields, &state.segments).is_ok(),
+        }
     }
 
     fn is_built_anew<T>(&self, error: &SearchError) -> Option<T> {

@@ -167,7 +167,9 @@ async fn count_replies_elsewhere(app: Arc<App>, replies: Replies) {
         }
         is_known_to_run = !running.is_empty();
         // Without the database a node answers no questions; what it knew of others is soon wrong.
-        replies.count_elsewhere(app.store.share_running_replies(running).await.unwrap_or_default());
+        let elsewhere = app.store.share_running_replies(running).await.unwrap_or_default();
+        // A node that makes no reply does not ask again, so what it was told would stay.
+        replies.count_elsewhere(if is_known_to_run { elsewhere } else { BTreeMap::new() });
     }
 }
 

@@ -2,10 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use docent_search::{Progress, Summary};
 use docent_types::{ProjectUid, Timestamp};
 use parking_lot::{Mutex, MutexGuard};
+
+/// Questions do not repeat an update that failed less than this long ago.
+const PAUSE: Duration = Duration::from_secs(5);
 
 /// The states by project. Clones share them.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +30,8 @@ pub(crate) struct IndexState {
     pub(crate) summary: Option<Summary>,
     /// The reason why the last attempt failed.
     pub(crate) failure: Option<String>,
+    /// When that was.
+    failed_at: Option<Instant>,
     /// The number of files done and of all files, during an update.
     pub(crate) running: Option<(usize, usize)>,
 }
@@ -66,7 +72,7 @@ impl IndexStates {
                     state.summary = Some(summary);
                 }
             }
-            Err(why) => state.failure = Some(why),
+            Err(why) => (state.failure, state.failed_at) = (Some(why), Some(Instant::now())),
         }
     }
 
@@ -75,9 +81,10 @@ impl IndexStates {
         self.inner().wanted.insert(project);
     }
 
-    /// As [`want`](Self::want), unless an update runs.
+    /// As [`want`](Self::want), unless an update runs, or has failed just now.
     pub(crate) fn want_made(&self, project: ProjectUid) {
-        if self.progress(project).is_none() {
+        let state = self.of(project);
+        if state.running.is_none() && state.failed_at.is_none_or(|at| at.elapsed() > PAUSE) {
             self.want(project);
         }
     }
