@@ -40,6 +40,8 @@ use crate::wiring::{hooks, identity_provider};
 use self::signals::Signals;
 pub(crate) use self::signals::{second_signal, shutdown_signal};
 
+/// How long a server that starts tries to write to a database that is away for a moment.
+const LONGEST_START: Duration = Duration::from_secs(10);
 /// Maximum time for running jobs to finish their step after the server begins to drain.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -58,6 +60,7 @@ pub(crate) struct RunningServer {
 
 /// Starts all services. The server accepts connections when this returns.
 pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
+    let started = Instant::now();
     // Whoever sees that the server listens may end it at once.
     let signals = Signals::listen()?;
     let listener = TcpListener::bind(config.listen).await.map_err(|error| {
@@ -84,7 +87,13 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
 
     let hooks = app.config.hooks.iter().map(hooks::hook).collect::<Result<_, _>>()?;
     let hooks = hooks::hooks(&app, hooks);
-    hooks.register().await?;
+    while let Err(error) = hooks.register().await {
+        if !error.is_unavailable() || started.elapsed() > LONGEST_START {
+            return Err(error.into());
+        }
+        warn!(error = &error as &dyn std::error::Error, "the hooks could not be stored; trying again");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
 
     let holder = format!("{}-{}", std::process::id(), app.ids.unguessable().as_simple());
     let (workers, per_project) = (app.config.agent.workers, app.config.agent.at_once_per_project);
