@@ -1,11 +1,14 @@
-//! A database that is full, or that does not answer for a while.
+//! A database that is full, slow, or does not answer for a while, and git that is slow.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-use docent_tests::agent::id;
+use docent_tests::agent::{branch, id};
+use docent_tests::git_server::Behaviour;
+use docent_tests::installation::KeyKind;
 use docent_tests::model_server::{Gate, Wire};
-use docent_tests::{Request, eventually};
+use docent_tests::site::PAGES;
+use docent_tests::{Agent, GitServer, Installation, Request, eventually};
 use serde_json::json;
 
 use super::{Nodes, writes_and_waits};
@@ -107,4 +110,35 @@ fn on_a_slow_database_all_goes_on() {
     nodes.agent(1).ends(id(&job));
     assert!(nodes.is_ready(0) && nodes.is_ready(1), "slow is not away");
     nodes.ended_once(1, &job);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only postgres"]
+fn no_transaction_is_open_while_git_is_waited_for() {
+    let nodes = Nodes::start(2, &[("DOCS_TOKEN".to_owned(), "t0ken".to_owned())]);
+    let home = Installation::new();
+    let repository = home.repository("slow", PAGES);
+    let host = GitServer::start(home.root());
+    host.give("t0ken");
+    nodes.nodes[0].installation.must(&[
+        "project",
+        "add",
+        "slow",
+        "--repo",
+        &host.url("slow.git"),
+        "--token-env",
+        "DOCS_TOKEN",
+        "--no-check",
+    ]);
+    let key = nodes.nodes[0].installation.mint("slow", KeyKind::Admin, &[]);
+    let agent = Agent::new(&nodes.nodes[0].server, "slow", &key);
+    host.behave(Behaviour::Slow(Duration::from_secs(3)));
+    host.forget();
+    let job = agent.create("Replace \"widget\" with \"gadget\"");
+    eventually("git to be asked", || (!host.seen().is_empty()).then_some(()));
+    nodes.has_no_open_transaction();
+    assert_eq!(agent.job(id(&job))["status"], "active", "git is still waited for");
+    host.behave(Behaviour::Normal);
+    let job = agent.reaches(id(&job), "completed");
+    assert_eq!(repository.commits_ahead(branch(&job)), 1, "{job:#}");
 }
