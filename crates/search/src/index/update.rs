@@ -29,7 +29,7 @@ pub(crate) struct Update<'u> {
     pub(crate) safeguard: &'u Safeguard,
     /// Number of threads; 0 for one per core.
     pub(crate) threads: usize,
-    /// Whether the snapshot loaded last was opened, or nothing was opened yet.
+    /// Whether the state on the disk was looked at before. If not, the snapshot loaded last says nothing of it.
     pub(crate) is_opened: bool,
 }
 
