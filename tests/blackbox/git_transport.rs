@@ -6,12 +6,13 @@ mod ssh;
 
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use docent_tests::agent::{branch, id};
 use docent_tests::git_server::{Behaviour, basic};
 use docent_tests::installation::KeyKind;
 use docent_tests::site::{PAGES, PROJECT};
-use docent_tests::{Agent, GitServer, Installation, Repository, Server, eventually};
+use docent_tests::{Agent, Assistant, GitServer, Installation, Repository, Server, eventually};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -152,6 +153,24 @@ fn a_host_that_is_down_for_a_moment_is_waited_for() {
     server.behave(Behaviour::Normal);
     let job = hosted.agent().reaches(id(&job), "completed");
     hosted.has_the_work_of(&job);
+}
+
+#[test]
+fn docs_that_could_not_be_read_are_read_again_when_somebody_asks() {
+    let installation = Installation::new();
+    let repository = installation.repository(PROJECT, PAGES);
+    let server = GitServer::start(repository.path().parent().expect("a repository is in a folder"));
+    server.behave(Behaviour::Busy { status: 503, retry_after: None });
+    let url = server.url(&format!("{PROJECT}.git"));
+    installation.must(&["project", "add", PROJECT, "--repo", &url, "--token-env", "DOCS_TOKEN", "--no-check"]);
+    let key = installation.mint(PROJECT, KeyKind::Assistant, &[]);
+    let docent = installation.serve_with(&[("DOCS_TOKEN", TOKEN)]);
+    eventually("the docs to be given up", || docent.log().contains("the docs cannot be read").then_some(()));
+    server.give(TOKEN);
+    server.behave(Behaviour::Normal);
+    let begun = Instant::now();
+    Assistant::new(&docent, PROJECT, &key).is_ready();
+    assert!(begun.elapsed() < Duration::from_secs(30), "the next round is a minute away: {:?}", begun.elapsed());
 }
 
 #[test]

@@ -127,6 +127,12 @@ impl Nodes {
         assert_eq!(self.postgres.query(open), "");
     }
 
+    fn are_ready_again(&self) {
+        for node in 0..self.nodes.len() {
+            eventually("the node to be ready again", || self.is_ready(node).then_some(()));
+        }
+    }
+
     fn is_ready(&self, node: usize) -> bool {
         self.nodes[node].server.send(&Request::get("/readyz")).status == 200
     }
@@ -439,9 +445,7 @@ fn a_database_that_restarts_is_seen_and_nothing_is_lost() {
     }
     gate.open();
     nodes.postgres.start_again();
-    for node in 0..2 {
-        eventually("the node to be ready again", || nodes.is_ready(node).then_some(()));
-    }
+    nodes.are_ready_again();
     nodes.ended_once(0, &job);
 }
 

@@ -217,7 +217,7 @@ impl PostgresStore {
             };
             let work = |transaction| async move { work(transaction).await.map_err(Abort::<StoreError>::Failed) };
             // The answer does not wait for the end of the transaction.
-            let _ = reply.send(match carry_out(&transaction, work).await {
+            let _ = reply.send(match carry_out(MAX_TIME, &transaction, work).await {
                 End::Kept(value) => Ok(value),
                 End::Undone(abort) => Err(abort),
             });
@@ -261,15 +261,8 @@ impl PostgresStore {
     }
 }
 
-/// Runs the work of a transaction.
-async fn carry_out<T, E, Work>(transaction: &Transaction, work: impl FnOnce(Transaction) -> Work) -> End<T, E>
-where
-    Work: Future<Output = Result<T, Abort<E>>>,
-{
-    carry_out_within(MAX_TIME, transaction, work).await
-}
-
-async fn carry_out_within<T, E, Work>(
+/// Runs the work of a transaction, for this long at most.
+async fn carry_out<T, E, Work>(
     limit: Duration,
     transaction: &Transaction,
     work: impl FnOnce(Transaction) -> Work,
@@ -294,7 +287,7 @@ impl Shared {
         Work: Future<Output = Result<T, Abort<E>>>,
     {
         let transaction = Transaction::new(self.begin(BEGIN_WRITE).await?, is_flushed);
-        match carry_out(&transaction, work).await {
+        match carry_out(MAX_TIME, &transaction, work).await {
             // A claim that found nothing is nothing to flush.
             End::Kept(value) if !transaction.has_written() => {
                 transaction.roll_back().await;
@@ -329,7 +322,7 @@ impl Shared {
     {
         let transaction = Transaction::new(self.connections.get().await.map_err(Abort::Failed)?, false);
         let work = |transaction| async { work(transaction).await.map_err(Abort::Failed) };
-        match carry_out_within(MAX_ASK, &transaction, work).await {
+        match carry_out(MAX_ASK, &transaction, work).await {
             End::Kept(value) => {
                 transaction.connection().release();
                 Ok(value)

@@ -5,16 +5,16 @@ const LABELS = {
   pt: ["Perguntar", "Indisponível"], ja: ["質問する", "利用できません"], zh: ["提问", "暂不可用"], ko: ["질문하기", "사용할 수 없습니다"],
 };
 const STYLE = `
-:host{all:initial!important;position:fixed!important;z-index:var(--docent-z-index,2147483000)!important;pointer-events:none!important}
-:host(:not([floating])){position:relative!important;z-index:auto!important;display:block!important;height:var(--docent-height,32rem)!important;pointer-events:auto!important}
-.open,.about{all:unset;position:fixed;pointer-events:auto;cursor:pointer;display:flex;align-items:center;gap:.5em;white-space:nowrap;
-  font:600 15px/1.2 var(--docent-font,system-ui,sans-serif);color:var(--docent-accent-text,#fff);background:var(--docent-accent,#4f46e5);
-  border:1px solid transparent;border-radius:99px;padding:.8em 1.2em;box-shadow:0 4px 16px #0003}
-.open,.floats{inset-block:var(--docent-block,auto var(--docent-offset,20px));inset-inline:var(--docent-inline,auto var(--docent-offset,20px))}
-@media print{button{display:none!important}}
-:focus-visible{outline:2px solid;outline-offset:2px}
-svg{width:1.2em;fill:none;stroke:currentColor;stroke-width:2;stroke-linecap:round}
-[hidden]{display:none!important}`;
+:host { all: initial !important; position: fixed !important; z-index: var(--docent-z-index, 2147483000) !important; pointer-events: none !important }
+:host(:not([floating])) { position: relative !important; z-index: auto !important; display: block !important; height: var(--docent-height, 32rem) !important; pointer-events: auto !important }
+.open, .about { all: unset; position: fixed; pointer-events: auto; cursor: pointer; display: flex; align-items: center; gap: .5em; white-space: nowrap;
+  font: 600 15px/1.2 var(--docent-font, system-ui, sans-serif); color: var(--docent-accent-text, #fff); background: var(--docent-accent, #4f46e5);
+  border: 1px solid transparent; border-radius: 99px; padding: .8em 1.2em; box-shadow: 0 4px 16px #0003 }
+.open, .floats { inset-block: var(--docent-block, auto var(--docent-offset, 20px)); inset-inline: var(--docent-inline, auto var(--docent-offset, 20px)) }
+@media print { button { display: none !important } }
+:focus-visible { outline: 2px solid; outline-offset: 2px }
+svg { width: 1.2em; fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round }
+[hidden] { display: none !important }`;
 const CHAT = "M21 12a8 8 0 0 1-8 8H3l2-4a8 8 0 1 1 16-4Z";
 
 const isField = (node) => node?.isContentEditable || node?.matches?.("input,textarea,select");

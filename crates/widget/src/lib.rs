@@ -61,7 +61,7 @@ struct File {
 
 impl File {
     fn new(path: &'static str, source: &str) -> Self {
-        let text = without_comments(source).into_bytes();
+        let text = without_spaces_in_styles(without_comments(source)).into_bytes();
         Self { path, gzip: gzip(&text), text }
     }
 }
@@ -110,6 +110,15 @@ fn without_comments(source: &str) -> String {
     let is_comment = |line: &str| line.starts_with("//") || (line.starts_with("/**") && line.ends_with("*/"));
     let is_code = |line: &&str| !line.is_empty() && !is_comment(line);
     source.lines().map(str::trim_start).filter(is_code).flat_map(|line| [line, "\n"]).collect()
+}
+
+/// The source without the spaces that its stylesheet, if it has one, can do without.
+fn without_spaces_in_styles(source: String) -> String {
+    let parts = source.split_once("STYLE = `").and_then(|(before, rest)| Some((before, rest.split_once("`;")?)));
+    let Some((before, (style, after))) = parts else { return source };
+    let spaces = [(": ", ":"), ("; ", ";"), (" { ", "{"), (" }", "}"), (", ", ","), (" !", "!")];
+    let style = spaces.into_iter().fold(style.to_owned(), |style, (spaced, tight)| style.replace(spaced, tight));
+    format!("{before}STYLE = `{style}`;{after}")
 }
 
 fn gzip(text: &[u8]) -> Vec<u8> {

@@ -38,18 +38,14 @@ fn three_nodes_are_one_server_while_one_is_killed_and_one_drains() {
     let sends = |request: Request| -> Response {
         request.header("Host", SERVER).send(reader.address()).expect("the balancer answers")
     };
-    let creates = || {
-        let body = json!({ "prompt": "Add a page" });
-        sends(nodes.agent(0).request("POST", "job").json(&body))
-    };
 
-    let created = creates();
+    let created = sends(nodes.agent(0).request("POST", "job").json(&json!({ "prompt": "Add a page" })));
     assert_eq!(created.status, 201, "{}", created.text());
     let job = created.json();
     gate.holds(1);
     let worker = nodes.worker();
-    let path = nodes.agent(0).events(id(&job), None);
-    let mut followed = path.header("Host", SERVER).open(reader.address()).expect("an answer");
+    let events = nodes.agent(0).events(id(&job), None);
+    let mut followed = events.header("Host", SERVER).open(reader.address()).expect("an answer");
     let mut read = Vec::new();
     while !Event::read(&read).iter().any(|event| event.kind == "answered") {
         read.extend(followed.piece().expect("more").expect("the event comes before the end"));

@@ -52,9 +52,7 @@ fn while_the_database_is_full_work_waits_and_then_goes_on() {
     thread::sleep(Duration::from_secs(3));
     assert_eq!(nodes.agent(1).job(id(&job))["status"], "active", "nothing ends that cannot be written");
     nodes.postgres.query("DROP TRIGGER is_full ON commits");
-    for node in 0..2 {
-        eventually("the node to be ready again", || nodes.is_ready(node).then_some(()));
-    }
+    nodes.are_ready_again();
     nodes.ended_once(0, &job);
 }
 
@@ -90,9 +88,7 @@ fn while_the_database_does_not_answer_nobody_waits_for_long() {
     assert!(statuses.iter().all(|status| *status == 503), "{statuses:?}");
     nodes.postgres.thaw();
     gate.open();
-    for node in 0..2 {
-        eventually("the node to be ready again", || nodes.is_ready(node).then_some(()));
-    }
+    nodes.are_ready_again();
     nodes.ended_once(1, &job);
 }
 

@@ -112,7 +112,7 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
     let disk = metrics.disk().clone().keep(app.config.data.clone(), drain.clone());
     let engine = tokio::spawn(engine.run(drain.clone()));
     let house = Router::new(&app, operators, address, drain.clone(), metrics);
-    let replies = count_replies_elsewhere(Arc::clone(&app), house.replies.clone());
+    let replies = count_replies_elsewhere(Arc::clone(&app), house.v2.answering.replies.clone());
     let shutdown = drain.clone().cancelled_owned();
     let ids = Arc::clone(&app.ids);
     let limits = open_files::limits(app.config.agent.workers);
@@ -256,7 +256,6 @@ struct Router {
     app: Arc<App>,
     drain: CancellationToken,
     readiness: Readiness,
-    replies: Replies,
 }
 
 impl Handler for Router {
@@ -368,7 +367,6 @@ impl Router {
             searches: app.searches.clone(),
         };
         let metrics = metrics.with_replies(answering.replies.clone());
-        let replies = answering.replies.clone();
         let v1 = docent_http_v1::Api {
             access: app.access.clone(),
             jobs: app.jobs.clone(),
@@ -419,7 +417,7 @@ impl Router {
             local_url: local_url(address),
         });
         let readiness = Readiness::new(app.config.data.clone(), Arc::clone(&app.store));
-        Self { v1, v2, mcp, dashboard, metrics, app: Arc::clone(app), drain, readiness, replies }
+        Self { v1, v2, mcp, dashboard, metrics, app: Arc::clone(app), drain, readiness }
     }
 
     async fn probe(

@@ -55,19 +55,21 @@ impl Docs for IndexedDocs {
         let mut is_wanted = false;
         loop {
             let found = Docs::snapshot(self.indexes.as_ref(), project).await;
-            let is_missing = self.missing.has(project.uid);
-            if found.is_err() && !is_missing && !std::mem::replace(&mut is_wanted, true) {
-                self.states.want_made(project.uid);
+            if found.is_ok() {
+                return found;
             }
-            if found.is_err() && is_missing {
+            if self.missing.has(project.uid) {
                 return Err(Refusal::not_found(format!(
                     "there are no docs of `{}` to read: their repository, branch or credentials are not as configured; \
                      whoever runs this server sees with `docent doctor` what to change",
                     project.domain
                 )));
             }
-            if found.is_ok() || Instant::now() > deadline {
+            if Instant::now() > deadline {
                 return found;
+            }
+            if !std::mem::replace(&mut is_wanted, true) {
+                self.states.want_made(project.uid);
             }
             sleep(CHECK_INTERVAL).await;
         }
