@@ -172,13 +172,7 @@ fn answers_are_not_made_up() {
 fn links_lead_to_pages_that_exist() {
     let site = Site::start();
     let pages = [
-        "/",
-        "/index",
-        "/quickstart",
-        "/guides/webhooks",
-        "/guides/rate-limits",
-        "/guides/cafe",
-        "/reference/errors",
+        "/", "/index", "/quickstart", "/guides/webhooks", "/guides/rate-limits", "/guides/cafe", "/reference/errors",
         "/reference/cli",
     ];
     for question in [QUESTION, "What does error E1002 mean?", "How do I install the client?"] {

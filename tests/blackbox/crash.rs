@@ -11,16 +11,8 @@ use serde_json::{Value, json};
 
 /// The points at which a debug build can be told to crash, in the order in which a job passes them.
 const POINTS: [&str; 10] = [
-    "submitted",
-    "claimed",
-    "prepared",
-    "model-replied",
-    "tools-ran",
-    "checked",
-    "committed",
-    "pushed",
-    "pull-request-opened",
-    "completed",
+    "submitted", "claimed", "prepared", "model-replied", "tools-ran", "checked", "committed", "pushed",
+    "pull-request-opened", "completed",
 ];
 
 /// Pages with a unique word each, so that each job edits a different file.

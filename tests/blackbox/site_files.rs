@@ -160,12 +160,7 @@ fn all_pages_in_one_file_come_in_the_order_of_the_navigation() {
     assert_eq!(
         sources,
         [
-            "/",
-            "/quickstart",
-            "/guides/webhooks",
-            "/guides/rate-limits",
-            "/guides/cafe",
-            "/reference/errors",
+            "/", "/quickstart", "/guides/webhooks", "/guides/rate-limits", "/guides/cafe", "/reference/errors",
             "/reference/cli"
         ]
     );

@@ -98,22 +98,8 @@ mod tests {
     #[test]
     fn malformed_origins_are_refused() {
         for bad in [
-            "",
-            "null",
-            "*",
-            "docs.example.com",
-            "https://",
-            "https:///",
-            "ftp://a",
-            "https://a/b",
-            "https://a?b",
-            "https://u@a",
-            "https://a:x",
-            "https://a:99999",
-            "https://a:",
-            "https://a b",
-            "https://[a]",
-            "https://*.a",
+            "", "null", "*", "docs.example.com", "https://", "https:///", "ftp://a", "https://a/b", "https://a?b",
+            "https://u@a", "https://a:x", "https://a:99999", "https://a:", "https://a b", "https://[a]", "https://*.a",
         ] {
             assert!(bad.parse::<Origin>().is_err(), "{bad}");
         }

@@ -137,20 +137,8 @@ fn is_made_up_key_line(line: &str) -> bool {
 fn is_placeholder(secret: &str) -> bool {
     let lower = secret.to_lowercase();
     let says_so = [
-        "example",
-        "placeholder",
-        "your",
-        "xxxx",
-        "****",
-        "....",
-        "1234567890",
-        "abcdef",
-        "changeme",
-        "passwd",
-        "password",
-        "secret",
-        "redacted",
-        "dummy",
+        "example", "placeholder", "your", "xxxx", "****", "....", "1234567890", "abcdef", "changeme", "passwd",
+        "password", "secret", "redacted", "dummy",
     ];
     let mut run = 0;
     let mut last = '\0';

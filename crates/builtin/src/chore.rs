@@ -103,13 +103,7 @@ impl Chore {
 
 /// The tools that chores call.
 pub(crate) const TOOLS: [&str; 8] = [
-    "replace_text",
-    "move_page",
-    "delete_page",
-    "fix_links",
-    "add_descriptions",
-    "add_titles",
-    "add_page",
+    "replace_text", "move_page", "delete_page", "fix_links", "add_descriptions", "add_titles", "add_page",
     "set_front_matter",
 ];
 

@@ -57,28 +57,9 @@ pub fn read(prompt: &str) -> Vec<Instruction> {
 
 /// Words before an instruction that do not change it.
 const FILLERS: [&str; 22] = [
-    "please",
-    "kindly",
-    "also",
-    "and",
-    "then",
-    "next",
-    "now",
-    "finally",
-    "lastly",
-    "first",
-    "firstly",
-    "second",
-    "secondly",
-    "third",
-    "thirdly",
-    "after that",
-    "can you",
-    "could you",
-    "would you",
-    "i want you to",
-    "i'd like you to",
-    "&",
+    "please", "kindly", "also", "and", "then", "next", "now", "finally", "lastly", "first", "firstly", "second",
+    "secondly", "third", "thirdly", "after that", "can you", "could you", "would you", "i want you to",
+    "i'd like you to", "&",
 ];
 
 /// Skips everything between two instructions: white space, punctuation, list markers, fillers.
@@ -141,30 +122,8 @@ pub(crate) fn clause_end(mut cursor: Cursor<'_>) -> Option<Cursor<'_>> {
 
 /// Words that restrict the clause before them, so that it is not carried out.
 pub(crate) const CONDITIONS: [&str; 25] = [
-    "but",
-    "except",
-    "excluding",
-    "unless",
-    "only",
-    "not",
-    "without",
-    "if",
-    "when",
-    "where",
-    "while",
-    "however",
-    "leave",
-    "keep",
-    "ignore",
-    "skip",
-    "avoid",
-    "don't",
-    "don’t",
-    "do not",
-    "never",
-    "no",
-    "instead",
-    "rather",
+    "but", "except", "excluding", "unless", "only", "not", "without", "if", "when", "where", "while", "however",
+    "leave", "keep", "ignore", "skip", "avoid", "don't", "don’t", "do not", "never", "no", "instead", "rather",
     "other than",
 ];
 

@@ -79,17 +79,7 @@ pub(crate) fn relative_time(at: Timestamp, now: Timestamp) -> Markup {
 /// A day as people write it: `31 January 2026`.
 pub(crate) fn day(at: Timestamp) -> String {
     const MONTHS: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
         "December",
     ];
     let text = at.to_string();

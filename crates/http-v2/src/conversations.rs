@@ -158,18 +158,8 @@ pub(crate) async fn conversations(
 /// A page as a table. The sources of an answer are the addresses of the cited pages.
 fn table(rows: &[RowBody<'_>]) -> Csv {
     let mut table = Csv::new([
-        "id",
-        "timestamp",
-        "query",
-        "response",
-        "resolutionStatus",
-        "sources",
-        "pageUrl",
-        "threadId",
-        "fp",
-        "rating",
-        "comment",
-        "ratedAt",
+        "id", "timestamp", "query", "response", "resolutionStatus", "sources", "pageUrl", "threadId", "fp", "rating",
+        "comment", "ratedAt",
     ]);
     for row in rows {
         let sources: Vec<&str> = row.sources.iter().map(|source| source.url.as_str()).collect();

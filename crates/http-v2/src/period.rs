@@ -109,18 +109,8 @@ mod tests {
     #[test]
     fn a_period_that_cannot_be_is_refused_by_its_parameter() {
         for bad in [
-            "yesterday",
-            "2026-13",
-            "2026-11-1",
-            "2026-11-31",
-            "2025-02-29",
-            "18.11.2026",
-            "1795000000",
-            "2026-11-18T",
-            "2026-11-18T09:30:00+1",
-            "2026-11-18T24:00:01Z",
-            "2026-11-18T25:00:00Z",
-            "2026-11-1é",
+            "yesterday", "2026-13", "2026-11-1", "2026-11-31", "2025-02-29", "18.11.2026", "1795000000", "2026-11-18T",
+            "2026-11-18T09:30:00+1", "2026-11-18T24:00:01Z", "2026-11-18T25:00:00Z", "2026-11-1é",
         ] {
             let told = |period: Result<Period, Refusal>| period.expect_err(bad).sentence;
             assert!(told(Period::of(Some(bad), None)).starts_with("dateFrom: `"), "{bad}");

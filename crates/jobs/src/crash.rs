@@ -7,18 +7,8 @@ use std::rc::Rc;
 
 /// All points.
 pub const POINTS: [&str; 12] = [
-    "submitted",
-    "claimed",
-    "prepared",
-    "model-replied",
-    "tools-ran",
-    "compacted",
-    "checked",
-    "committed",
-    "pushed",
-    "pull-request-opened",
-    "recorded",
-    "completed",
+    "submitted", "claimed", "prepared", "model-replied", "tools-ran", "compacted", "checked", "committed", "pushed",
+    "pull-request-opened", "recorded", "completed",
 ];
 
 /// Called with the name of each point that a thread reaches. If it unwinds, the code that reached the point unwinds

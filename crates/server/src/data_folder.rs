@@ -246,14 +246,8 @@ mod tests {
             fs::create_dir_all(file(folder)).expect("made");
         }
         for name in [
-            "data/docent.db",
-            "data/docent.db-turn",
-            "data/mirrors/1f/HEAD",
-            "data/backups/old.db",
-            "other/docent.db",
-            "other/docent.db-turn",
-            "elsewhere/free.db",
-            "alone/docent.db",
+            "data/docent.db", "data/docent.db-turn", "data/mirrors/1f/HEAD", "data/backups/old.db", "other/docent.db",
+            "other/docent.db-turn", "elsewhere/free.db", "alone/docent.db",
         ] {
             fs::write(file(name), name).expect("written");
         }

@@ -88,13 +88,7 @@ mod tests {
             assert!(is_inert_text(text), "{text}");
         }
         for text in [
-            "<img src=x>",
-            "a</b>",
-            "{{ site }}",
-            "{% include x %}",
-            "javascript:f()",
-            "java\tscript:f()",
-            "<!-- a",
+            "<img src=x>", "a</b>", "{{ site }}", "{% include x %}", "javascript:f()", "java\tscript:f()", "<!-- a",
             "data:text/html,x",
         ] {
             assert!(!is_inert_text(text), "{text}");

@@ -341,12 +341,7 @@ mod tests {
         assert_eq!(refusal("_redirects", before, &format!("{before}/c /d\n")), None);
         assert!(refusal("_redirects", before, &format!("{before}/c https://x.y 200\n")).is_some());
         for file in [
-            "package.json",
-            "mkdocs.yaml.bak",
-            "a/docs.json",
-            ".meta.json",
-            "docusaurus.config.js",
-            "config.ts",
+            "package.json", "mkdocs.yaml.bak", "a/docs.json", ".meta.json", "docusaurus.config.js", "config.ts",
             "_meta.json.js",
         ] {
             assert_eq!(SiteData::of(file), None, "{file}");

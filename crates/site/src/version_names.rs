@@ -5,31 +5,9 @@ use std::cmp::Ordering;
 /// Names of the latest release, of unreleased versions, and of versions that are kept for those who need them.
 const LATEST: [&str; 5] = ["latest", "stable", "current", "lts", "ga"];
 const UNRELEASED: [&str; 25] = [
-    "next",
-    "dev",
-    "devel",
-    "develop",
-    "development",
-    "main",
-    "master",
-    "trunk",
-    "head",
-    "edge",
-    "nightly",
-    "canary",
-    "preview",
-    "pre",
-    "beta",
-    "alpha",
-    "rc",
-    "unstable",
-    "upcoming",
-    "unreleased",
-    "draft",
-    "experimental",
-    "insiders",
-    "snapshot",
-    "prerelease",
+    "next", "dev", "devel", "develop", "development", "main", "master", "trunk", "head", "edge", "nightly", "canary",
+    "preview", "pre", "beta", "alpha", "rc", "unstable", "upcoming", "unreleased", "draft", "experimental", "insiders",
+    "snapshot", "prerelease",
 ];
 const KEPT: [&str; 6] = ["old", "legacy", "archive", "archived", "previous", "deprecated"];
 /// Prefixes of a version number.

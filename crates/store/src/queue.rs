@@ -36,14 +36,7 @@ const KEY_IS_HELD: &str = "SELECT EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND
 /// The queries of a claim, for a test that each is answered by an index.
 #[cfg(test)]
 pub(crate) const QUERIES: &[&str] = &[
-    KEY_IS_TAKEN,
-    NEXT_BLOCKED,
-    EXPIRED_LEASES,
-    DUE_JOBS,
-    LAST_TURN,
-    WAITING_QUEUES,
-    LEASED_PROJECTS,
-    NEXT_READY,
+    KEY_IS_TAKEN, NEXT_BLOCKED, EXPIRED_LEASES, DUE_JOBS, LAST_TURN, WAITING_QUEUES, LEASED_PROJECTS, NEXT_READY,
     KEY_IS_HELD,
 ];
 

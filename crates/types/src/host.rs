@@ -38,16 +38,8 @@ mod tests {
     #[test]
     fn this_machine_and_this_network_are_private_and_nothing_else() {
         for private in [
-            "127.0.0.1",
-            "[::1]",
-            "[::ffff:10.0.0.1]",
-            "localhost",
-            "ollama",
-            "192.168.1.4",
-            "169.254.1.1",
-            "[fd00::1]",
-            "models.internal",
-            "a.LOCALHOST",
+            "127.0.0.1", "[::1]", "[::ffff:10.0.0.1]", "localhost", "ollama", "192.168.1.4", "169.254.1.1",
+            "[fd00::1]", "models.internal", "a.LOCALHOST",
         ] {
             assert!(is_private_host(private), "{private}");
         }

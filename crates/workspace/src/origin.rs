@@ -18,13 +18,7 @@ use crate::odb::{Repo, local_error, transfer};
 
 /// Hooks that run when a branch is pushed.
 const HOOKS: [&str; 7] = [
-    "pre-receive",
-    "update",
-    "post-receive",
-    "post-update",
-    "reference-transaction",
-    "proc-receive",
-    "push-to-checkout",
+    "pre-receive", "update", "post-receive", "post-update", "reference-transaction", "proc-receive", "push-to-checkout",
 ];
 
 /// A repository in a folder on this machine.

@@ -42,12 +42,7 @@ const PHRASES: &[(PushRefusal, &[&str])] = &[
     (
         PushRefusal::Protected,
         &[
-            "gh006",
-            "gh013",
-            "protected branch",
-            "protected ref",
-            "rule violations",
-            "not allowed to push",
+            "gh006", "gh013", "protected branch", "protected ref", "rule violations", "not allowed to push",
             "force push",
         ],
     ),

@@ -18,13 +18,8 @@ const WIRES: [Wire; 2] = [Wire::Anthropic, Wire::OpenAi];
 
 /// A page for each fault, so that the jobs do not edit the same file.
 const PAGES: [&str; 7] = [
-    "index.mdx",
-    "quickstart.mdx",
-    "guides/webhooks.mdx",
-    "guides/rate-limits.mdx",
-    "guides/cafe.mdx",
-    "reference/errors.mdx",
-    "reference/cli.mdx",
+    "index.mdx", "quickstart.mdx", "guides/webhooks.mdx", "guides/rate-limits.mdx", "guides/cafe.mdx",
+    "reference/errors.mdx", "reference/cli.mdx",
 ];
 
 fn edit(n: usize) -> Edit {

@@ -125,16 +125,8 @@ fn a_server_that_drains_refuses_every_write_and_is_not_ready() {
 
 /// The operations that read the docs of a domain.
 const READERS: [&str; 10] = [
-    "ask",
-    "askV1",
-    "completeChat",
-    "search",
-    "readPage",
-    "readFrontPage",
-    "readPageAsMarkdown",
-    "listPagesAsText",
-    "readAllPages",
-    "callReaderTools",
+    "ask", "askV1", "completeChat", "search", "readPage", "readFrontPage", "readPageAsMarkdown", "listPagesAsText",
+    "readAllPages", "callReaderTools",
 ];
 
 #[test]

@@ -125,17 +125,8 @@ fn ask(binary: &Path, set: &Path, clone: &Path, embedder: Option<&Path>) -> Resu
     let branch = format!("refs/heads/{BRANCH}");
     git(Command::new("git").arg("-C").arg(&repository).args(["update-ref", &branch, &source.commit]))?;
     let repository = repository.display().to_string();
-    installation.must(&[
-        "project",
-        "add",
-        "docs",
-        "--repo",
-        &repository,
-        "--ref",
-        BRANCH,
-        "--docs-root",
-        &source.docs_root,
-    ]);
+    installation
+        .must(&["project", "add", "docs", "--repo", &repository, "--ref", BRANCH, "--docs-root", &source.docs_root]);
     let env: Vec<(&str, String)> = embedder.into_iter().flat_map(embedder_env).collect();
     let docent = |args: &[&str]| -> Result<Vec<u8>, String> {
         let mut command = installation.command(args);

@@ -348,16 +348,7 @@ fn every_tool_is_described_and_its_schema_is_an_object() {
 fn any_call() -> impl Strategy<Value = (String, Value)> {
     let path = || {
         prop::sample::select(vec![
-            "index.mdx",
-            "guides/a",
-            "guides/a.mdx",
-            "new",
-            "new.md",
-            "docs.json",
-            "../x",
-            "",
-            "guides/",
-            "guides",
+            "index.mdx", "guides/a", "guides/a.mdx", "new", "new.md", "docs.json", "../x", "", "guides/", "guides",
             "guides/a.mdx/below.md",
         ])
     };

@@ -191,19 +191,8 @@ fn said(rated: Rating) -> Markup {
 async fn csv_file(request: &AuthorizedRequest<'_>, mut query: ExportQuery) -> Result<Response, HttpError> {
     query.limit = FILE_BATCH_ROWS;
     let mut csv = Csv::new([
-        "asked",
-        "question",
-        "answered",
-        "answer",
-        "rating",
-        "comment",
-        "page",
-        "language",
-        "sources",
-        "search ms",
-        "first word ms",
-        "end ms",
-        "thread",
+        "asked", "question", "answered", "answer", "rating", "comment", "page", "language", "sources", "search ms",
+        "first word ms", "end ms", "thread",
     ]);
     let (mut rows, mut bytes) = (0, 0);
     loop {

@@ -15,30 +15,8 @@ use crate::StaticModel;
 use crate::Transformer;
 
 const WORDS: [&str; 24] = [
-    "[PAD]",
-    "[UNK]",
-    "[CLS]",
-    "[SEP]",
-    "how",
-    "to",
-    "rotate",
-    "a",
-    "key",
-    "the",
-    "weather",
-    "in",
-    "mountains",
-    "changes",
-    "within",
-    "minutes",
-    ".",
-    "deliveries",
-    "are",
-    "signed",
-    "word",
-    "x",
-    "##x",
-    "0",
+    "[PAD]", "[UNK]", "[CLS]", "[SEP]", "how", "to", "rotate", "a", "key", "the", "weather", "in", "mountains",
+    "changes", "within", "minutes", ".", "deliveries", "are", "signed", "word", "x", "##x", "0",
 ];
 
 /// A file of weights: name, shape, numbers.

@@ -109,20 +109,8 @@ fn each_reply_of_the_model_is_a_step_with_its_calls_and_their_answers() {
     assert_eq!(
         short(&told(events)),
         [
-            "status active",
-            "step",
-            "text |I look.",
-            "call a",
-            "call b",
-            "answer a",
-            "error b: no such page",
-            "end tool-calls",
-            "todos",
-            "step",
-            "text |It is fixed.",
-            "end stop",
-            "pull-request",
-            "status completed",
+            "status active", "step", "text |I look.", "call a", "call b", "answer a", "error b: no such page",
+            "end tool-calls", "todos", "step", "text |It is fixed.", "end stop", "pull-request", "status completed",
             "finish stop 20/4",
         ]
     );

@@ -216,13 +216,7 @@ fn any_question() -> impl Strategy<Value = Value> {
     let right = any::<String>().prop_map(|text| json!({"role": "user", "content": text}));
     let message = prop_oneof![4 => right, 2 => said, 1 => any_json()];
     let field = prop::sample::select(vec![
-        "fp",
-        "threadId",
-        "threadKey",
-        "retrievalPageSize",
-        "filter",
-        "context",
-        "currentPath",
+        "fp", "threadId", "threadKey", "retrievalPageSize", "filter", "context", "currentPath",
     ]);
     let odd = prop::option::of((field, any_json()));
     (prop::collection::vec(message, 0..4), odd).prop_map(|(messages, odd)| {

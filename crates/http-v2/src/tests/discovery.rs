@@ -54,12 +54,7 @@ async fn a_question_is_answered_by_a_stream() {
     assert_eq!(frames[0]["messageMetadata"]["threadId"], thread);
     assert!(answer.header("x-thread-key").is_some_and(|key| key.len() >= 22));
     for kind in [
-        "start",
-        "start-step",
-        "tool-input-available",
-        "tool-output-available",
-        "source-url",
-        "text-delta",
+        "start", "start-step", "tool-input-available", "tool-output-available", "source-url", "text-delta",
         "finish-step",
     ] {
         assert!(kinds(&answer).iter().any(|is| is == kind), "{kind}: {}", answer.body);

@@ -267,33 +267,9 @@ async fn a_server_that_drains_says_so_in_the_shape_of_the_path() {
 /// JSON of any shape, with the key names of this API's bodies.
 fn any_json() -> impl Strategy<Value = Value> {
     let name = prop::sample::select(vec![
-        "prompt",
-        "branch",
-        "model",
-        "asDraft",
-        "fp",
-        "messages",
-        "role",
-        "parts",
-        "type",
-        "text",
-        "metadata",
-        "threadId",
-        "threadKey",
-        "retrievalPageSize",
-        "filter",
-        "groups",
-        "context",
-        "value",
-        "currentPath",
-        "query",
-        "messageId",
-        "rating",
-        "comment",
-        "pageSize",
-        "scoreThreshold",
-        "path",
-        "id",
+        "prompt", "branch", "model", "asDraft", "fp", "messages", "role", "parts", "type", "text", "metadata",
+        "threadId", "threadKey", "retrievalPageSize", "filter", "groups", "context", "value", "currentPath", "query",
+        "messageId", "rating", "comment", "pageSize", "scoreThreshold", "path", "id",
     ]);
     let word = prop::sample::select(vec!["user", "text", "code", "sonnet", "main", "guides/retries", ""]);
     let leaf = prop_oneof![
@@ -361,15 +337,7 @@ fn any_question() -> impl Strategy<Value = Value> {
     let right = parts.prop_map(|parts: Value| json!({"id": "m1", "role": "user", "parts": parts}));
     let message = prop_oneof![4 => right, 1 => any_json()];
     let field = prop::sample::select(vec![
-        "fp",
-        "threadId",
-        "threadKey",
-        "retrievalPageSize",
-        "filter",
-        "context",
-        "currentPath",
-        "trigger",
-        "id",
+        "fp", "threadId", "threadKey", "retrievalPageSize", "filter", "context", "currentPath", "trigger", "id",
     ]);
     let odd = prop::option::of((field, any_json()));
     (prop::collection::vec(message, 0..4), odd).prop_map(|(messages, odd)| {

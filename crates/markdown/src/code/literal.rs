@@ -42,19 +42,8 @@ mod tests {
     #[test]
     fn literals_are_told_from_expressions() {
         for literal in [
-            "",
-            " /* note */ ",
-            "\"a\"",
-            "'it\\'s'",
-            "`two\nlines`",
-            "1",
-            "-1.5e3",
-            "0xff",
-            "true",
-            "null",
-            "[]",
-            "[1, 'a', [true],]",
-            "{ a: 1, 'b-c': [2], }",
+            "", " /* note */ ", "\"a\"", "'it\\'s'", "`two\nlines`", "1", "-1.5e3", "0xff", "true", "null", "[]",
+            "[1, 'a', [true],]", "{ a: 1, 'b-c': [2], }",
         ] {
             assert!(is_literal(literal), "{literal}");
         }

@@ -11,20 +11,8 @@ use crate::rank::settings::Settings;
 
 /// Headings that group the entries of a reference without being entries themselves.
 const GROUPS: [&str; 14] = [
-    "arguments",
-    "attributes",
-    "classes",
-    "constants",
-    "enums",
-    "exceptions",
-    "functions",
-    "interfaces",
-    "methods",
-    "modules",
-    "options",
-    "parameters",
-    "properties",
-    "types",
+    "arguments", "attributes", "classes", "constants", "enums", "exceptions", "functions", "interfaces", "methods",
+    "modules", "options", "parameters", "properties", "types",
 ];
 /// Minimum number of headings of one kind needed to classify a page.
 const FEWEST: usize = 2;

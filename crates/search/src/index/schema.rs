@@ -111,14 +111,7 @@ impl Fields {
     /// The fields with a stored length.
     pub(crate) fn counted(&self) -> [Field; 9] {
         [
-            self.title,
-            self.path,
-            self.description,
-            self.headings,
-            self.whole,
-            self.link,
-            self.heading,
-            self.body,
+            self.title, self.path, self.description, self.headings, self.whole, self.link, self.heading, self.body,
             self.code,
         ]
     }

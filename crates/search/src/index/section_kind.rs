@@ -107,19 +107,8 @@ fn begins_line(link: &Link, source: &str) -> bool {
 /// Whether a heading announces other pages.
 fn announces_pages(heading: &str) -> bool {
     const HEADINGS: [&str; 14] = [
-        "next steps",
-        "see also",
-        "related",
-        "further reading",
-        "learn more",
-        "more resources",
-        "additional resources",
-        "what's next",
-        "what’s next",
-        "read more",
-        "where to go",
-        "in this section",
-        "on this page",
+        "next steps", "see also", "related", "further reading", "learn more", "more resources", "additional resources",
+        "what's next", "what’s next", "read more", "where to go", "in this section", "on this page",
         "table of contents",
     ];
     let heading = heading.to_lowercase();

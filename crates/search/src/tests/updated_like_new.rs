@@ -37,20 +37,8 @@ enum Step {
 }
 
 const WORDS: [&str; 14] = [
-    "retry",
-    "retries",
-    "token",
-    "maxDelay",
-    "max_delay",
-    "backoff",
-    "limits",
-    "server",
-    "deploy",
-    "索引",
-    "queue",
-    "status",
-    "login",
-    "webhook",
+    "retry", "retries", "token", "maxDelay", "max_delay", "backoff", "limits", "server", "deploy", "索引", "queue",
+    "status", "login", "webhook",
 ];
 /// Questions with whole words, prefixes of words, and typos.
 fn questions() -> impl Iterator<Item = Query> {

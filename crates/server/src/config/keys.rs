@@ -227,10 +227,7 @@ impl Keys {
             data: overrides.data.unwrap_or_else(|| self.data.clone()),
             configured_data: self.data,
             store: StoreConfig::validate(
-                self.store,
-                self.store_password_env,
-                self.store_password_file,
-                self.store_connections,
+                self.store, self.store_password_env, self.store_password_file, self.store_connections,
             )?,
             rerun: None,
             prices: prices(self.currency, &models, &offered),

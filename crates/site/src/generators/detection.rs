@@ -15,24 +15,8 @@ use crate::tree::Tree;
 
 /// Folders in which the configuration of a site is looked for; `""` is the docs root.
 const CONFIG_FOLDERS: [&str; 18] = [
-    "",
-    "docs",
-    "website",
-    "site",
-    "doc",
-    "documentation",
-    "www",
-    "web",
-    "docs-site",
-    "docs/website",
-    "docs/site",
-    "apps/docs",
-    "apps/website",
-    "apps/www",
-    "packages/docs",
-    "packages/website",
-    "docfx",
-    "docfx_project",
+    "", "docs", "website", "site", "doc", "documentation", "www", "web", "docs-site", "docs/website", "docs/site",
+    "apps/docs", "apps/website", "apps/www", "packages/docs", "packages/website", "docfx", "docfx_project",
 ];
 
 impl Layout {

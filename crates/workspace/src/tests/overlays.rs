@@ -345,20 +345,8 @@ enum Edit {
 
 fn edits() -> impl Strategy<Value = Vec<Edit>> {
     let path = prop::sample::select(vec![
-        "README.md",
-        "docs.json",
-        "docs/index.md",
-        "docs/guides/a b.md",
-        "docs/guides/new.md",
-        "docs/new",
-        "docs/new/x",
-        "docs/new/x/y",
-        "a",
-        "a/b",
-        "a.b",
-        "a-b/c",
-        "bin/run",
-        "docs",
+        "README.md", "docs.json", "docs/index.md", "docs/guides/a b.md", "docs/guides/new.md", "docs/new",
+        "docs/new/x", "docs/new/x/y", "a", "a/b", "a.b", "a-b/c", "bin/run", "docs",
     ])
     .prop_map(str::to_owned);
     let edit = prop_oneof![

@@ -156,14 +156,8 @@ pub(crate) fn classify_stderr(remote: &Remote, kind: ServiceKind, stderr: &str) 
     ]) {
         GitError::NotFound { repository, tried: remote.tried(), source }
     } else if says(&[
-        "Could not resolve",
-        "Connection refused",
-        "timed out",
-        "Connection reset",
-        "Connection closed",
-        "Network is unreachable",
-        "No route to host",
-        "Broken pipe",
+        "Could not resolve", "Connection refused", "timed out", "Connection reset", "Connection closed",
+        "Network is unreachable", "No route to host", "Broken pipe",
     ]) {
         GitError::Unreachable { repository, after: None, source }
     } else {

@@ -327,27 +327,8 @@ fn any_input() -> impl Strategy<Value = Value> {
             .prop_map(Value::from),
     ];
     let names = vec![
-        "path",
-        "in",
-        "pattern",
-        "command",
-        "view_range",
-        "depth",
-        "from",
-        "from_line",
-        "context_lines",
-        "old",
-        "new",
-        "file_text",
-        "insert_line",
-        "new_str",
-        "old_str",
-        "query",
-        "limit",
-        "todos",
-        "outcome",
-        "title",
-        "summary",
+        "path", "in", "pattern", "command", "view_range", "depth", "from", "from_line", "context_lines", "old", "new",
+        "file_text", "insert_line", "new_str", "old_str", "query", "limit", "todos", "outcome", "title", "summary",
     ];
     let value = leaf.prop_recursive(2, 8, 3, |inner| prop::collection::vec(inner, 0..3).prop_map(Value::from));
     let object = prop::collection::btree_map(prop::sample::select(names), value.clone(), 0..6)

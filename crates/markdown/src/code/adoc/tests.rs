@@ -182,24 +182,8 @@ fn a_construct_is_known_with_all_it_reaches_to() {
 #[test]
 fn long_pages_come_to_an_end() {
     for unit in [
-        "[",
-        "[subs=none]\n",
-        "link:a[",
-        "+++",
-        "{a",
-        "&",
-        "|",
-        "----\n\n",
-        "====\n\n=====\n\n",
-        "++++\n",
-        "pass:[",
-        ":a: b \\\n",
-        "}:",
-        "$$",
-        "a:",
-        "image:a ",
-        "https://}a=",
-        "javascript: ",
+        "[", "[subs=none]\n", "link:a[", "+++", "{a", "&", "|", "----\n\n", "====\n\n=====\n\n", "++++\n", "pass:[",
+        ":a: b \\\n", "}:", "$$", "a:", "image:a ", "https://}a=", "javascript: ",
     ] {
         found(&unit.repeat(5_000));
     }

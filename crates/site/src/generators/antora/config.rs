@@ -130,12 +130,7 @@ fn component(tree: &dyn Tree, file: &str, descriptor: &Yaml, playbook: &Yaml) ->
         attributes.set(name, Some(value));
     }
     for name in [
-        "env-github",
-        "env-browser",
-        "env-vscode",
-        "backend-pdf",
-        "backend-docbook5",
-        "backend-manpage",
+        "env-github", "env-browser", "env-vscode", "backend-pdf", "backend-docbook5", "backend-manpage",
         "basebackend-docbook",
     ] {
         attributes.set(name, None);

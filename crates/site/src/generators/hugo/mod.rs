@@ -422,28 +422,8 @@ fn hook<'p>(
 fn leaves_destinations(template: &str) -> bool {
     // A template that changes the path contains one of these.
     let changes = [
-        "GetPage",
-        "ermalink",
-        "ref ",
-        "relref",
-        "URL",
-        "Resource",
-        "resources",
-        "partial",
-        "replace",
-        "trim",
-        "Trim",
-        "printf",
-        "path.",
-        "urls.",
-        "strings.",
-        "add ",
-        "site.",
-        "Site",
-        "template",
-        "join",
-        "lower",
-        "index ",
+        "GetPage", "ermalink", "ref ", "relref", "URL", "Resource", "resources", "partial", "replace", "trim", "Trim",
+        "printf", "path.", "urls.", "strings.", "add ", "site.", "Site", "template", "join", "lower", "index ",
     ];
     let reads = template.replace("safeURL", "").replace("safe.URL", "");
     reads.contains(".Destination") && !changes.iter().any(|word| reads.contains(word))

@@ -237,13 +237,7 @@ fn is_repository_document(relative_path: &str) -> bool {
     let name = file_name(relative_path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_uppercase();
     let names = [
-        "README",
-        "LICENSE",
-        "LICENCE",
-        "COPYING",
-        "CODE_OF_CONDUCT",
-        "CONTRIBUTING",
-        "ISSUE_TEMPLATE",
+        "README", "LICENSE", "LICENCE", "COPYING", "CODE_OF_CONDUCT", "CONTRIBUTING", "ISSUE_TEMPLATE",
         "PULL_REQUEST_TEMPLATE",
     ];
     names.contains(&stem.as_str())

@@ -301,12 +301,7 @@ mod tests {
         assert_eq!(
             names,
             [
-                "code a.b.C",
-                "code a.b.C.run",
-                "code a.b.f",
-                "code a.d.D *",
-                "code a.b.E.run *",
-                "setting NAME",
+                "code a.b.C", "code a.b.C.run", "code a.b.f", "code a.d.D *", "code a.b.E.run *", "setting NAME",
                 "note Words"
             ]
         );

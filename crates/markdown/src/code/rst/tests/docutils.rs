@@ -232,70 +232,15 @@ const GOOD: [&str; 18] = [
 ];
 
 const MARKS: [&str; 44] = [
-    " ",
-    "  ",
-    "   ",
-    "\n",
-    "\n\n",
-    "\n   ",
-    "\n ",
-    "\\",
-    "\\ ",
-    "\"",
-    "\"\"",
-    "\t",
-    "\u{b}",
-    "\u{c}",
-    "\u{2028}",
-    "\r",
-    "\r\n",
-    "\u{85}",
-    "\u{a0}",
-    "\u{1f}",
-    "\u{1c}",
-    "\u{feff}",
-    ":",
-    "::",
-    "|",
-    "*",
-    "`",
-    "_",
-    "..",
-    ".. ",
-    "- ",
-    "<",
-    ">",
-    "(",
-    ".",
-    "/",
-    ",",
-    "../",
-    ":class: x",
-    ":file:",
-    "|x| ",
-    ":: ",
-    "=== ===\n",
-    "\u{4e2d}",
+    " ", "  ", "   ", "\n", "\n\n", "\n   ", "\n ", "\\", "\\ ", "\"", "\"\"", "\t", "\u{b}", "\u{c}", "\u{2028}",
+    "\r", "\r\n", "\u{85}", "\u{a0}", "\u{1f}", "\u{1c}", "\u{feff}", ":", "::", "|", "*", "`", "_", "..", ".. ", "- ",
+    "<", ">", "(", ".", "/", ",", "../", ":class: x", ":file:", "|x| ", ":: ", "=== ===\n", "\u{4e2d}",
 ];
 
 /// Text between pieces of markup that may leave their meaning unchanged.
 const BETWEEN: [&str; 16] = [
-    "\n   ",
-    "\n   ",
-    "\n     ",
-    "\n",
-    " ",
-    "  ",
-    "\\",
-    "\\ ",
-    "\"",
-    "\"\"",
-    "\u{b}",
-    "\u{2028}   ",
-    "\t",
-    "\u{1c}",
-    "*",
-    "\u{85}",
+    "\n   ", "\n   ", "\n     ", "\n", " ", "  ", "\\", "\\ ", "\"", "\"\"", "\u{b}", "\u{2028}   ", "\t", "\u{1c}",
+    "*", "\u{85}",
 ];
 
 /// A page of a few blocks, some of its characters changed.
@@ -359,15 +304,8 @@ fn block(dice: &mut Dice, depth: usize) -> Vec<String> {
             &inner,
         ),
         6 => {
-            let head = dice.one(&[
-                ".. note::",
-                ".. csv-table::",
-                ".. list-table::",
-                ".. parsed-literal::",
-                "::",
-                "term",
-                "..",
-            ]);
+            let head = dice
+                .one(&[".. note::", ".. csv-table::", ".. list-table::", ".. parsed-literal::", "::", "term", ".."]);
             let blank = (dice.below(4) > 0).then(String::new);
             std::iter::once(head.to_owned()).chain(blank).chain(indented(3, &inner)).collect()
         }
