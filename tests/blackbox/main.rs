@@ -11,6 +11,7 @@ mod bodies;
 mod browser;
 mod command_line;
 mod configuration;
+mod containers;
 mod crash;
 mod cross_origin;
 mod dashboard;

@@ -444,8 +444,14 @@ fn a_database_that_restarts_is_seen_and_nothing_is_lost() {
         assert_eq!(nodes.nodes[node].server.send(&Request::get("/healthz")).status, 200);
     }
     gate.open();
+    // A node that is started meanwhile waits for the database.
+    let late = Installation::with_variables(nodes.postgres.env());
+    let added = thread::spawn(move || late.serve().send(&Request::get("/readyz")).status);
+    thread::sleep(Duration::from_secs(1));
+    assert!(!added.is_finished(), "a node does not end because the database is away");
     nodes.postgres.start_again();
     nodes.are_ready_again();
+    assert_eq!(added.join().expect("it starts"), 200);
     nodes.ended_once(0, &job);
 }
 

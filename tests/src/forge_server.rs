@@ -21,6 +21,8 @@ use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -132,6 +134,8 @@ struct State {
     seen: Vec<ForgeRequest>,
     /// Method, suffix of the path, response.
     planned: Vec<(String, String, PlannedAnswer)>,
+    /// How long each answer takes.
+    delay: Duration,
 }
 
 impl ForgeServer {
@@ -145,6 +149,7 @@ impl ForgeServer {
             labels: vec!["docs".to_owned(), "automated".to_owned()],
             seen: Vec::new(),
             planned: Vec::new(),
+            delay: Duration::ZERO,
         }));
         let shared = state.clone();
         let address = listen(0, Arc::new(move |received, connection| serve(kind, &received, connection, &shared)));
@@ -179,6 +184,11 @@ impl ForgeServer {
     pub fn says(&self, method: &str, path_end: &str, said: PlannedAnswer) -> &Self {
         self.state.lock().planned.push((method.to_owned(), path_end.to_owned(), said));
         self
+    }
+
+    /// From now on each answer takes this long.
+    pub fn takes(&self, delay: Duration) {
+        self.state.lock().delay = delay;
     }
 
     /// All pull requests, oldest first.
@@ -280,21 +290,23 @@ fn serve(
     state: &Mutex<State>,
 ) -> io::Result<AfterAnswer> {
     let asked = ForgeRequest::of(received);
-    let said = {
+    let (said, delay) = {
         let mut state = state.lock();
         state.seen.push(asked.clone());
         let planned = state.planned.iter();
         let mut planned = planned.enumerate().filter(|(_, (method, ..))| *method == asked.method);
         let planned = planned.find(|(_, (_, end, _))| asked.path.ends_with(end)).map(|(at, _)| at);
-        match planned {
+        let said = match planned {
             Some(at) => state.planned.remove(at).2,
             None => match kind {
                 Kind::Github => github::answer(&mut state, &asked),
                 Kind::Gitlab => gitlab::answer(&mut state, &asked),
                 Kind::Gitea => gitea::answer(&mut state, &asked),
             },
-        }
+        };
+        (said, state.delay)
     };
+    thread::sleep(delay);
     let headers: Vec<(&str, String)> = said.headers.iter().map(|(name, value)| (*name, value.clone())).collect();
     connection.answer(said.status, &headers, said.body.as_bytes())
 }

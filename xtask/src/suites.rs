@@ -42,9 +42,11 @@ pub(crate) enum Suite {
     Postgres,
     /// nginx, with connections that it keeps, before the built server
     Proxy,
-    /// The files of deploy/: nginx, Caddy and HAProxy before the built server; metrics, alert rules and the unit checked by
+    /// The files of deploy/ and examples/three_nodes: nginx, Caddy and HAProxy before the built server; metrics, alert rules and the unit checked by
     /// promtool and systemd-analyze
     Deploy,
+    /// deploy/Containerfile built, run by podman, and run as the three nodes of examples/three_nodes; needs root
+    Containers,
     /// The real SDK clients, and clients of the API's description, against the built server; $DOCENT_CASES says how many
     /// requests schemathesis makes up
     Sdk,
@@ -85,6 +87,7 @@ impl Suite {
         Self::Postgres,
         Self::Proxy,
         Self::Deploy,
+        Self::Containers,
         Self::Sdk,
         Self::Browser,
         Self::Dashboard,
@@ -120,6 +123,7 @@ impl Suite {
             Self::Postgres => "postgres",
             Self::Proxy => "proxy",
             Self::Deploy => "deploy",
+            Self::Containers => "containers",
             Self::Sdk => "sdk",
             Self::Browser => "browser",
             Self::Dashboard => "dashboard",
@@ -174,6 +178,7 @@ impl<'a> Suites<'a> {
             Suite::Postgres => self.postgres(stop).await,
             Suite::Proxy => self.proxy(stop).await,
             Suite::Deploy => self.deploy(stop).await,
+            Suite::Containers => self.containers(stop).await,
             Suite::Sdk => self.sdk(stop).await,
             Suite::Browser => self.browser(stop).await,
             Suite::Dashboard => self.dashboard(stop).await,
@@ -385,6 +390,15 @@ impl<'a> Suites<'a> {
             env.push((variable, self.tools.debian_program(program, package, stop).await?));
         }
         self.stories("deploy::", &env, stop).await
+    }
+
+    async fn containers(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
+        // The newest one, since the compose file names it, and it needs no files of the system.
+        let programs = self.tools.postgres(stop).await?.into_iter().nth(1);
+        let missing = || Missing::Skip("the newest PostgreSQL is missing; --install brings it".to_owned());
+        let mut env = vec![("DOCENT_TEST_POSTGRES_PROGRAMS", programs.ok_or_else(missing)?)];
+        env.extend(self.tools.containers(stop).await?);
+        self.stories("containers::", &env, stop).await
     }
 
     async fn sdk(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {

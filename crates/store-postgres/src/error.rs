@@ -33,6 +33,13 @@ pub enum OpenError {
     Migrate { source: BoxError },
 }
 
+impl OpenError {
+    /// Whether the database cannot be reached or serves nobody at the moment. A later attempt may succeed.
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self, Self::Connect { source } | Self::Migrate { source } if is_unavailable(&**source))
+    }
+}
+
 /// Why work inside a transaction must be undone.
 #[derive(Debug)]
 pub(crate) enum Abort<E> {

@@ -8,7 +8,7 @@ use docent_tests::agent::id;
 use docent_tests::{Request, Site, binary};
 use serde_json::{Value, json};
 
-use super::{changed, file, program, succeeds};
+use super::{changed, program, project_file, succeeds};
 
 /// The highest exposure that `systemd-analyze security` may find, in tenths: 10 is the best of services, 100 the worst.
 const MOST_EXPOSURE: &str = "--threshold=15";
@@ -30,7 +30,9 @@ fn prometheus_finds_no_fault_with_the_metrics_of_a_busy_server() {
 #[test]
 #[ignore = "needs promtool: cargo xtask test --only deploy"]
 fn prometheus_takes_the_alert_rules() {
-    let said = succeeds(Command::new(program("DOCENT_PROMTOOL")).args(["check", "rules"]).arg(file("alerts.yml")));
+    let said = succeeds(
+        Command::new(program("DOCENT_PROMTOOL")).args(["check", "rules"]).arg(project_file("deploy/alerts.yml")),
+    );
     assert!(said.contains("SUCCESS"), "{said}");
 }
 
@@ -40,7 +42,7 @@ fn the_unit_is_sound_and_hardly_exposed() {
     let folder = tempfile::tempdir().expect("make a temporary folder");
     let unit = folder.path().join("docent.service");
     let binary = binary::docent().display().to_string();
-    fs::write(&unit, changed("docent.service", &[("/usr/local/bin/docent", &binary)])).expect("write the unit");
+    fs::write(&unit, changed("deploy/docent.service", &[("/usr/local/bin/docent", &binary)])).expect("write the unit");
     let systemd = || Command::new(program("DOCENT_SYSTEMD_ANALYZE"));
     assert_eq!(succeeds(systemd().args(["verify", "--man=no"]).arg(&unit)), "");
     succeeds(systemd().args(["security", "--offline=yes", "--no-pager", MOST_EXPOSURE]).arg(&unit));
@@ -49,7 +51,8 @@ fn the_unit_is_sound_and_hardly_exposed() {
 #[test]
 #[ignore = "needs promtool: cargo xtask test --only deploy"]
 fn prometheus_takes_every_query_of_the_grafana_dashboard() {
-    let dashboard: Value = serde_json::from_slice(&fs::read(file("grafana.json")).expect("read")).expect("JSON");
+    let dashboard: Value =
+        serde_json::from_slice(&fs::read(project_file("deploy/grafana.json")).expect("read")).expect("JSON");
     let mut queries = Vec::new();
     collect_queries(&dashboard, &mut queries);
     assert!(queries.len() > 20, "{queries:?}");
@@ -98,7 +101,7 @@ fn docentctl_joins_a_running_service_and_starts_a_unit_for_a_stopped_one() {
     let calls = |pid: u32| {
         stands_in("systemctl", &format!("echo {pid}"));
         let mut command = Command::new("sh");
-        command.arg(file("docentctl")).args(["key", "create", "--name", "two words"]).env("PATH", &path);
+        command.arg(project_file("deploy/docentctl")).args(["key", "create", "--name", "two words"]).env("PATH", &path);
         succeeds(&mut command)
     };
     let pid = std::process::id();

@@ -40,7 +40,7 @@ impl<'a> Place<'a> {
         let Self { folder, certificate, plain, secure } = self;
         let (pem, key) = (certificate.pem.display().to_string(), certificate.key.display().to_string());
         let site = changed(
-            "nginx.conf",
+            "deploy/nginx.conf",
             &[
                 ("listen 80;", &format!("listen 127.0.0.1:{plain};")),
                 ("listen 443 ssl http2;", &format!("listen 127.0.0.1:{secure} ssl http2;")),
@@ -71,7 +71,7 @@ impl<'a> Place<'a> {
         let Self { folder, certificate, plain, secure } = self;
         let tls = format!("\ttls {} {}", certificate.pem.display(), certificate.key.display());
         let site = changed(
-            "Caddyfile",
+            "deploy/Caddyfile",
             &[
                 ("\ndocent.example.com {", &format!("\ndocent.example.com {{\n{tls}")),
                 ("\ndocs.example.com {", &format!("\ndocs.example.com {{\n{tls}")),
@@ -93,16 +93,15 @@ impl<'a> Place<'a> {
         let Self { folder, certificate, plain, secure } = self;
         let config = folder.join("haproxy.cfg");
         let site = changed(
-            "haproxy.cfg",
+            "examples/three_nodes/haproxy.cfg",
             &[
                 ("bind :80\n", &format!("bind 127.0.0.1:{plain}\n")),
                 ("bind :443 ", &format!("bind 127.0.0.1:{secure} ")),
                 ("/etc/haproxy/docent.example.com.pem", &certificate.both.display().to_string()),
-                ("log /dev/log local0 notice", "log stdout format raw local0 notice"),
                 ("maxconn 20000", "maxconn 1000"),
-                ("server a 10.0.0.11:8080", &format!("server a {}", nodes[0])),
-                ("server b 10.0.0.12:8080", &format!("server b {}", nodes[1])),
-                ("server c 10.0.0.13:8080", &format!("server c {}", nodes[2])),
+                ("server a a:8080", &format!("server a {}", nodes[0])),
+                ("server b b:8080", &format!("server b {}", nodes[1])),
+                ("server c c:8080", &format!("server c {}", nodes[2])),
             ],
         );
         fs::write(&config, site).expect("configure HAProxy");

@@ -1,4 +1,4 @@
-//! HAProxy, as `deploy/haproxy.cfg` configures it, before three nodes on one database.
+//! HAProxy, as `examples/three_nodes/haproxy.cfg` configures it, before three nodes on one database.
 
 use std::net::Ipv4Addr;
 use std::thread;

@@ -1,4 +1,4 @@
-//! Nodes as `deploy/` and its docs start them: with the variables of `compose.yml`, and as the systemd unit says.
+//! Nodes as the systemd unit starts them, with the configuration of `examples/three_nodes/docent.toml`.
 
 use std::fs;
 use std::path::Path;
@@ -7,19 +7,6 @@ use docent_tests::agent::{branch, id};
 use docent_tests::{Postgres, Request};
 
 use super::Nodes;
-
-/// The variables of a node: the entries below `environment` in the part that all nodes share.
-fn variables(compose: &str) -> Vec<(String, String)> {
-    let shared = compose.split_once("x-node:").expect("a part that all nodes share").1;
-    let entries = shared.split_once("  environment:\n").expect("variables").1.lines();
-    let entries = entries.take_while(|line| line.starts_with("    ")).filter(|line| !line.trim().starts_with('#'));
-    entries
-        .map(|line| {
-            let (name, value) = line.trim().split_once(": ").expect("a name and a value");
-            (name.to_owned(), value.to_owned())
-        })
-        .collect()
-}
 
 fn deployed(name: &str) -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
@@ -40,14 +27,12 @@ fn work_together(nodes: &Nodes) {
 
 #[test]
 #[ignore = "needs PostgreSQL: cargo xtask test --only postgres"]
-fn nodes_run_as_the_unit_and_the_docs_of_several_say() {
+fn nodes_run_as_the_unit_and_the_example_of_three_say() {
     let unit = deployed("deploy/docent.service");
     let value = |name: &str| unit.lines().find_map(|line| line.strip_prefix(name)).expect("a setting of the unit");
     assert_eq!(value("ExecStart=").split_once(' ').map(|(_, arguments)| arguments), Some("serve"));
     let postgres = Postgres::start();
-    let docs = deployed("docs/DEPLOY.md");
-    let several = docs.split_once("## Several nodes").expect("a section on several nodes").1;
-    let toml = several.split_once("```toml\n").expect("a configuration").1.split_once("```").expect("its end").0;
+    let toml = deployed("examples/three_nodes/docent.toml");
     // What is elsewhere on this machine. The folder of the data is each node's own.
     let configuration = toml
         .replace("database.internal/", &format!("{}/", postgres.address()))
@@ -63,27 +48,4 @@ fn nodes_run_as_the_unit_and_the_docs_of_several_say() {
         .collect();
     assert_eq!(env.len(), 1, "{env:?}");
     work_together(&Nodes::start_with(postgres, 3, &env));
-}
-
-#[test]
-#[ignore = "needs PostgreSQL: cargo xtask test --only postgres"]
-fn nodes_run_with_the_variables_of_the_compose_file() {
-    let compose = deployed("deploy/compose.yml");
-    let postgres = Postgres::start();
-    let password = fs::read_to_string(postgres.password_file()).expect("read the password");
-    let address = postgres.address().to_string();
-    // What the file takes from outside, and the name that the network gives the database.
-    let given = |(name, value): (String, String)| {
-        let value =
-            value.replace("${DATABASE_PASSWORD:?}", password.trim()).replace("@database/", &format!("@{address}/"));
-        (name, value)
-    };
-    let env: Vec<_> = variables(&compose).into_iter().map(given).collect();
-    assert!(env.iter().any(|(_, value)| value.contains(&address)), "{env:?}");
-    work_together(&Nodes::start_with(postgres, 3, &env));
-    // Each service that is a node has a volume of its own, and HAProxy sends to as many.
-    let services = compose.lines().filter(|line| line.contains("<<: *node")).count();
-    let servers =
-        deployed("deploy/haproxy.cfg").lines().filter(|line| line.trim_start().starts_with("server ")).count();
-    assert_eq!((services, servers), (3, 3));
 }

@@ -40,8 +40,8 @@ use crate::wiring::{hooks, identity_provider};
 use self::signals::Signals;
 pub(crate) use self::signals::{second_signal, shutdown_signal};
 
-/// How long a server that starts tries to write to a database that is away for a moment.
-const LONGEST_START: Duration = Duration::from_secs(10);
+/// How long a server that starts waits for a database that serves nobody yet, as when both are started at once.
+const LONGEST_START: Duration = Duration::from_secs(60);
 /// Maximum time for running jobs to finish their step after the server begins to drain.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -61,6 +61,9 @@ pub(crate) struct RunningServer {
 /// Starts all services. The server accepts connections when this returns.
 pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
     let started = Instant::now();
+    // Before signals are listened to: one ends the process that waits for its database at once.
+    let app = Arc::new(App::open_within(LONGEST_START, config).await?);
+    let config = &app.config;
     // Whoever sees that the server listens may end it at once.
     let signals = Signals::listen()?;
     let listener = TcpListener::bind(config.listen).await.map_err(|error| {
@@ -75,7 +78,6 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
              reach this server at"
         );
     }
-    let app = Arc::new(App::open(config).await?);
     let lock = ServeLock::take(&app.config.data).await?;
     for exposed in &app.exposed {
         warn!("{exposed}");

@@ -61,8 +61,13 @@ pub(crate) struct App {
 impl App {
     /// Opens the store and constructs the services. Creates the data folder if it is missing.
     pub(crate) async fn open(config: Config) -> Result<Self, Failure> {
+        Self::open_within(Duration::ZERO, config).await
+    }
+
+    /// As [`open`](Self::open), and waits for this long for a database that serves nobody at the moment.
+    pub(crate) async fn open_within(patience: Duration, config: Config) -> Result<Self, Failure> {
         let exposed = privacy::secure(&config.data)?;
-        let store = storage::open(&config).await?;
+        let store = storage::open(&config, patience).await?;
         let clock = store.clock();
         // Before anything is read that may have ended a process before.
         let quarantine = config.data.join("quarantine");

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use docent_access::{Keys, MemoryThrottle, Projects, Throttle};
@@ -94,21 +95,43 @@ pub(crate) struct FileSpace {
     pub(crate) shrinks: bool,
 }
 
-/// Opens the configured store.
-pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Failure> {
+/// Opens the configured store. A database elsewhere that serves nobody at the moment is asked again for this long.
+pub(crate) async fn open(config: &Config, patience: Duration) -> Result<Arc<dyn Storage>, Failure> {
     match &config.store {
         StoreConfig::Sqlite => Ok(Arc::new(open_sqlite(&config.data)?)),
-        StoreConfig::Postgres(config) => open_postgres(config).await,
+        StoreConfig::Postgres(config) => open_postgres(config, patience).await,
     }
 }
 
 #[cfg(feature = "postgres")]
-async fn open_postgres(config: &PostgresConfig) -> Result<Arc<dyn Storage>, Failure> {
-    Ok(Arc::new(docent_store_postgres::PostgresStore::connect(&config.url()?, config.connections).await?))
+async fn open_postgres(config: &PostgresConfig, patience: Duration) -> Result<Arc<dyn Storage>, Failure> {
+    use docent_store_postgres::PostgresStore;
+    use tracing::warn;
+
+    let (url, started) = (config.url()?, std::time::Instant::now());
+    let mut told = false;
+    loop {
+        let error = match PostgresStore::connect(&url, config.connections).await {
+            Ok(store) => return Ok(Arc::new(store)),
+            Err(error) => error,
+        };
+        if !error.is_unavailable() || started.elapsed() > patience {
+            return Err(error.into());
+        }
+        if !told {
+            warn!(
+                error = &error as &dyn std::error::Error,
+                "the database serves nobody yet; trying for {} seconds",
+                patience.as_secs()
+            );
+            told = true;
+        }
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
 }
 
 #[cfg(not(feature = "postgres"))]
-async fn open_postgres(_: &PostgresConfig) -> Result<Arc<dyn Storage>, Failure> {
+async fn open_postgres(_: &PostgresConfig, _: Duration) -> Result<Arc<dyn Storage>, Failure> {
     Err(Failure::plain(
         "`store` names a PostgreSQL database, and this docent was built without the store on one; build it with `--features postgres`",
     ))

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use docent_tests::{Installation, Postgres, Server, eventually};
+use docent_tests::{Installation, Postgres, eventually};
 
 use super::super::{LEASE, Node};
 use super::chance::Chance;
@@ -40,14 +40,6 @@ fn ahead() -> [(String, String); 3] {
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
 }
 
-/// Starts a server as a service manager does: again, while it ends because the database is away.
-fn serve(installation: &Installation) -> Server {
-    eventually("the database to let a node in", || {
-        (installation.run(&["project", "list"]).code == Some(0)).then_some(())
-    });
-    installation.serve()
-}
-
 impl<'a> Fleet<'a> {
     pub(super) fn start(count: usize, env: Vec<(String, String)>, doors: &'a Doors) -> Self {
         let mut fleet = Self { members: Vec::new(), retired: Vec::new(), env, doors, refused_late: 0 };
@@ -65,7 +57,7 @@ impl<'a> Fleet<'a> {
     }
 
     fn join(&mut self, installation: Installation) {
-        let node = Node { server: serve(&installation), installation };
+        let node = Node { server: installation.serve(), installation };
         self.members.push(Member { node, frozen: None });
         self.open_doors();
     }
@@ -76,7 +68,7 @@ impl<'a> Fleet<'a> {
         let Member { node: Node { server, installation }, .. } = self.members.remove(at);
         self.open_doors();
         server.kill();
-        let node = Node { server: serve(&installation), installation };
+        let node = Node { server: installation.serve(), installation };
         self.members.insert(at, Member { node, frozen: None });
         self.open_doors();
     }
