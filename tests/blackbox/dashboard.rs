@@ -67,6 +67,7 @@ fn each_role_may_do_what_it_is_for_and_no_more() {
         ("viewer", of("/searches")),
         ("viewer", of("/docs")),
         ("viewer", of("/docs?page=quickstart")),
+        ("viewer", of("/widget")),
         ("owner", of("/keys")),
         ("owner", of("/settings")),
     ];
@@ -102,7 +103,7 @@ fn each_role_may_do_what_it_is_for_and_no_more() {
         ("editor", of(&format!("/jobs/{job}/archive"))),
         ("owner", of("/remove")),
     ];
-    // A role may send every form that a page shows to it, or links to.
+    // A role may send every form and follow every link that a page shows to it.
     for (_, page) in &pages {
         for (role, person) in &mut people {
             let text = person.gets(page).text().to_owned();
@@ -112,12 +113,10 @@ fn each_role_may_do_what_it_is_for_and_no_more() {
                 .filter_map(|form| form.split('>').next())
                 .filter(|form| form.contains("post"));
             let own = forms.map(|form| form.split_once("action=\"").map_or(page.as_str(), |(_, to)| to));
-            let links = text
-                .split("href=\"")
-                .skip(1)
-                .filter(|link| link.split(['?', '"']).next().is_some_and(|to| to.ends_with("/new")));
+            let links = text.split("href=\"").skip(1);
             for seen in own.chain(links).filter_map(|to| to.split(['?', '"']).next()) {
-                let needed = writes.iter().find(|(_, path)| path == seen).map_or("viewer", |(needed, _)| needed);
+                let needed =
+                    pages.iter().chain(&writes).find(|(_, path)| path == seen).map_or("viewer", |(needed, _)| needed);
                 assert!(rank(role) >= rank(needed), "{role} sees {seen} on {page}");
             }
         }
@@ -182,6 +181,50 @@ fn a_form_of_a_project_says_which_field_is_wrong() {
     let refused = owner.posts(&path, &form);
     assert_eq!(refused.status, 422);
     assert!(refused.text().contains("id=\"domain-problem\""), "{}", refused.text());
+}
+
+#[test]
+fn a_form_that_is_refused_leads_back_and_keeps_what_was_written() {
+    let site = Site::start();
+    let job = site.agent().create("Replace \"widget\" with \"gadget\"");
+    let job = site.agent().reaches(job["id"].as_str().expect("an id"), "completed");
+    let pull = job["prLink"].as_str().and_then(|link| link.rsplit('/').next()).expect("a link");
+    let here = format!("/dashboard/{PROJECT}/pulls/{pull}");
+    let mut editor = Person::joins(&site.server, &site.installation, "ed", "editor");
+    // A mistake: all links of the page lead to pages, though its address takes forms alone.
+    for (page, form, field) in [
+        (here.clone(), format!("{here}/comment"), "comment"),
+        (
+            format!("/dashboard/{PROJECT}/jobs/{}", job["id"].as_str().expect("an id")),
+            format!("/dashboard/{PROJECT}/jobs/{}/message", job["id"].as_str().expect("an id")),
+            "message",
+        ),
+    ] {
+        editor.gets(&page);
+        let refused = editor.posts(&form, &[(field, " ")]);
+        assert_eq!(refused.status, 400, "{}", refused.text());
+        let text = refused.text().to_owned();
+        let links: Vec<&str> = text.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        let odd: Vec<_> = links.iter().filter(|link| !link.starts_with(['/', '#'])).collect();
+        assert!(odd.is_empty(), "{odd:?}");
+    }
+    // What cannot be done any more: the page is one click away.
+    editor.gets(&here);
+    assert_eq!(editor.posts(&format!("{here}/merge"), &[]).status, 303);
+    let refused = editor.posts(&format!("{here}/merge"), &[]);
+    assert!(refused.status == 409 || refused.status == 400, "{}", refused.status);
+    assert!(refused.text().contains(&format!("href=\"{here}\"")), "{}", refused.text());
+    // A session that ended meanwhile: the text is there, and after the sign-in its page.
+    let mut elsewhere = editor.at(&site.server);
+    editor.gets(&here);
+    elsewhere.gets(&here);
+    elsewhere.posts("/dashboard/-/sign-out", &[]);
+    let refused = editor.posts(&format!("{here}/comment"), &[("comment", "Say <b>when</b> it is retried.")]);
+    assert_eq!(refused.status, 401);
+    let text = refused.text();
+    assert!(text.contains("Say &lt;b&gt;when&lt;/b&gt; it is retried."), "{text}");
+    let sign_in = format!("/dashboard/-/sign-in?to={}", here.replace('/', "%2F"));
+    assert!(text.contains(&sign_in), "{text}");
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn skipped_files_are_counted_and_each_says_why() {
     assert_eq!(nothing.code, Some(1), "{}", nothing.stderr);
 
     let doctor = installation.run(&["doctor"]).stdout;
-    assert!(doctor.contains("4 files that look like docs are skipped beside 1 pages"), "{doctor}");
+    assert!(doctor.contains("4 files that look like docs are skipped beside 1 page:"), "{doctor}");
 }
 
 #[test]

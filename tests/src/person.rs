@@ -21,12 +21,21 @@ pub struct Person<'s> {
     below: String,
     pub cookies: Vec<(String, String)>,
     pub token: String,
+    /// The path of the page that was fetched last, from which forms are sent.
+    page: String,
 }
 
 impl<'s> Person<'s> {
     /// A person whose browser has no cookies.
     pub fn new(server: &'s Server) -> Self {
-        Self { server, proxy: None, below: String::new(), cookies: Vec::new(), token: String::new() }
+        Self {
+            server,
+            proxy: None,
+            below: String::new(),
+            cookies: Vec::new(),
+            token: String::new(),
+            page: String::new(),
+        }
     }
 
     /// The same browser at another server, which takes its cookies.
@@ -103,6 +112,7 @@ impl<'s> Person<'s> {
     }
 
     pub fn gets(&mut self, path: &str) -> Response {
+        path.clone_into(&mut self.page);
         let path = format!("{}{path}", self.below);
         let response = self.sends(Request::get(path).header("cookie", self.cookie_header()));
         self.keeps(&response);
@@ -115,7 +125,9 @@ impl<'s> Person<'s> {
             None => format!("http://{}", self.server.address()),
             Some((_, name)) => format!("https://{name}"),
         };
+        let referer = format!("{origin}{}{}", self.below, self.page);
         let request = self.form(path, fields).header("origin", origin).header("sec-fetch-site", "same-origin");
+        let request = request.header("referer", referer);
         let response = self.sends(request);
         self.keeps(&response);
         response

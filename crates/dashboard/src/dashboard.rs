@@ -26,11 +26,11 @@ use crate::guard::{Cookie, Cookies, TOKEN, stale};
 use crate::layout::{self, ActiveJobs, Frame, Page, Section, View};
 use crate::operations::Operations;
 use crate::pages;
-use crate::parts::notice;
+use crate::parts::{copy_button, notice};
 use crate::prefix::Prefix;
 use crate::pull_api;
 use crate::route::{Needs, PagePath, PageRoute};
-use crate::text::{Sentence, in_url};
+use crate::text::{Sentence, Untrusted, in_url};
 use crate::turns::TurnSums;
 
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
@@ -192,7 +192,10 @@ impl Dashboard {
         }
         let signed_in = match (target.needs(is_write), signed_in) {
             (Needs::Nobody, _) => return pages::signing::serve(self, target.route, request, is_write).await,
-            (Needs::SignedIn(_), None) if is_write => return Err(signed_out()),
+            (Needs::SignedIn(_), None) if is_write => {
+                let form = Form::read(request).await?;
+                return Ok(self.failed_with(request, &signed_out(), None, &typed(&form)).await);
+            }
             (Needs::SignedIn(_), None) => return Ok(sign_in_first(request, path)),
             (Needs::SignedIn(role), Some(signed_in)) if signed_in.operator.role < role => {
                 return Err(Refusal::new(
@@ -209,15 +212,25 @@ impl Dashboard {
         };
         let form = if is_write { Form::read(request).await? } else { Form::parse(b"") };
         if is_write && !signed_in.csrf.fits(form.text(TOKEN)) {
-            return Err(stale());
+            return Ok(self.failed_with(request, &stale(), Some(signed_in), &typed(&form)).await);
         }
         let frame = self.frame(request).await;
         let authorized = AuthorizedRequest { dashboard: self, http: request, signed_in, form: &form, frame: &frame };
         Box::pin(pages::serve(&authorized, target.route, is_write)).await
     }
 
-    /// A page with an error. An internal error is logged here and nowhere else.
     async fn failed(&self, request: &Request, error: &HttpError, signed_in: Option<&SignedIn>) -> Response {
+        self.failed_with(request, error, signed_in, &html! {}).await
+    }
+
+    /// A page with an error, and with what the form had that was not accepted. An internal error is logged here and nowhere else.
+    async fn failed_with(
+        &self,
+        request: &Request,
+        error: &HttpError,
+        signed_in: Option<&SignedIn>,
+        typed: &Markup,
+    ) -> Response {
         let sentence = match error {
             HttpError::Internal(source) => {
                 tracing::error!(error = error_chain(&**source), "could not answer a request");
@@ -234,12 +247,21 @@ impl Dashboard {
             status if status.is_server_error() => "Not now",
             _ => "Not done",
         };
-        let here = request.path();
+        // A form is sent to an address that is no page.
+        let is_write = *request.method() == Method::POST;
+        let back = self.page_before(request).filter(|back| is_write && back != "/dashboard");
+        let here = if is_write { back.as_deref().unwrap_or("/dashboard") } else { request.path() };
         let sign_in = format!("/dashboard/-/sign-in?to={}", in_url(here));
         let body = html! {
             (notice("bad", &html! { p { (Sentence(&sentence)) } }))
+            (typed)
             @if signed_in.is_none() && status == StatusCode::UNAUTHORIZED { p { a.button href=(sign_in) { "Sign in" } } }
-            @else { p { a.button.secondary href="/dashboard" { "To the dashboard" } } }
+            @else {
+                p.actions {
+                    @if let Some(back) = &back { a.button.secondary href=(back) { "Back to the page" } }
+                    a.button.secondary.quiet[back.is_some()] href="/dashboard" { "To the dashboard" }
+                }
+            }
         };
         let html = match signed_in {
             None => layout::bare(title, &body),
@@ -254,6 +276,14 @@ impl Dashboard {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(docent_types::retry_after_seconds(*wait)));
         }
         response
+    }
+
+    /// The page of the dashboard that a request was sent from, as the browser says.
+    fn page_before(&self, request: &Request) -> Option<String> {
+        let (_, rest) = request.header(http::header::REFERER)?.split_once("://")?;
+        let path = self.prefix.without(&rest[rest.find('/')?..])?;
+        let is_ours = path == "/dashboard" || path.starts_with("/dashboard/") || path.starts_with("/dashboard?");
+        is_ours.then(|| path.to_owned())
     }
 
     /// What the bar of a page shows. A page is shown without it rather than not at all.
@@ -326,6 +356,11 @@ impl AuthorizedRequest<'_> {
     /// Whether the operator may do what editors may. Controls that are refused to viewers are not shown to them.
     pub(crate) fn is_editor(&self) -> bool {
         self.signed_in.operator.role >= OperatorRole::Editor
+    }
+
+    /// Whether the operator may do what owners may.
+    pub(crate) fn is_owner(&self) -> bool {
+        self.signed_in.operator.role == OperatorRole::Owner
     }
 
     /// Adds an entry to the audit list. If that fails, the entry goes to the log instead, and the request does not
@@ -471,11 +506,21 @@ fn sign_in_first(request: &Request, path: &str) -> Response {
 }
 
 fn signed_out() -> HttpError {
-    Refusal::new(
-        RefusalKind::Unauthenticated,
-        "You are signed out, so nothing was done. Sign in, open the page again and send its form once more.",
-    )
-    .into()
+    let sentence = "You are signed out, so nothing was done. Sign in, and send the form of the page once more.";
+    Refusal::new(RefusalKind::Unauthenticated, sentence).into()
+}
+
+/// What somebody wrote into a form that was not accepted, to be copied.
+fn typed(form: &Form) -> Markup {
+    // The fields of texts; others are quickly filled again, or secret.
+    let text = ["comment", "message", "prompt"].into_iter().find_map(|name| form.given(name));
+    html! {
+        @if let Some(text) = text {
+            h2 { "What you wrote" }
+            pre #typed { (Untrusted(text)) }
+            p { (copy_button("typed", "Copy it")) }
+        }
+    }
 }
 
 fn nowhere() -> HttpError {

@@ -11,10 +11,9 @@ macro_rules! icons {
         pub(crate) enum Icon { $($variant),* }
 
         impl Icon {
-            #[cfg(test)]
-            const ALL: &'static [Self] = &[$(Self::$variant),*];
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            const fn name(self) -> &'static str {
+            pub(crate) const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),* }
             }
         }

@@ -32,6 +32,11 @@ impl Prefix {
         if self.is_root() { "/" } else { &self.0 }
     }
 
+    /// The path of a page as browsers know it, without this one in front. `None` if it is elsewhere.
+    pub(crate) fn without<'p>(&self, path: &'p str) -> Option<&'p str> {
+        path.strip_prefix(&self.0)
+    }
+
     /// Puts the path in front of the addresses in a page, and of the address of a redirect.
     pub(crate) fn set(&self, response: &mut Response) {
         if self.is_root() {

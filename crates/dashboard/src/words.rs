@@ -31,17 +31,45 @@ pub(crate) fn words(text: &str, place: Place<'_>) -> Markup {
 
 /// A text that is folded after its first lines.
 pub(crate) fn folded_words(text: &str, place: Place<'_>, lines: usize) -> Markup {
-    let Some((at, _)) =
-        text.match_indices('\n').nth(lines.saturating_sub(1)).filter(|(at, _)| !text[*at..].trim().is_empty())
-    else {
-        return words(text, place);
+    let blocks = markdown_blocks(text);
+    let mut left = lines;
+    // Between blocks, so that each means the same. One that is longer stands whole where it is the first.
+    let fits = |block: &&Element| {
+        let fits = left.checked_sub(lines_of(block));
+        left = fits.unwrap_or(0);
+        fits.is_some()
     };
-    // Cut between blocks, so that the beginning means the same.
-    let end = text[..at].rfind("\n\n").filter(|end| *end > 0).unwrap_or(at);
-    html! {
-        (words(&text[..end], place))
-        details.fold { summary { "The rest of it" } (words(&text[end..], place)) }
+    let open = blocks.iter().take_while(fits).count().max(1);
+    if text.len() > MAX_RENDERED_BYTES || open >= blocks.len() {
+        return words(text, place);
     }
+    html! {
+        div.words dir="auto" { @for block in &blocks[..open] { (element(block, place)) } }
+        details.fold {
+            summary { "The rest of it" }
+            div.words dir="auto" { @for block in &blocks[open..] { (element(block, place)) } }
+        }
+    }
+}
+
+/// The lines that a block takes, roughly.
+fn lines_of(block: &Element) -> usize {
+    /// Characters of a line.
+    const WIDTH: usize = 90;
+    let is_block = |node: &&Node| matches!(node, Node::Element(inner) if matches!(inner.kind, ElementKind::Item | ElementKind::Row | ElementKind::Paragraph | ElementKind::List { .. } | ElementKind::CodeBlock { .. }));
+    let below: usize = block
+        .children
+        .iter()
+        .filter(is_block)
+        .map(|node| match node {
+            Node::Element(inner) => lines_of(inner),
+            Node::Text(_) => 0,
+        })
+        .sum();
+    if below > 0 {
+        return below;
+    }
+    block.plain_text().lines().map(|line| line.chars().count().div_ceil(WIDTH).max(1)).sum::<usize>().max(1)
 }
 
 /// The first words of a text in one line, without marks of Markdown, for a title or a row.
@@ -254,10 +282,26 @@ mod tests {
         let place = Place { domain: &domain, docs_root: "", docs: None };
         let short = "one\n\ntwo";
         assert!(!folded_words(short, place, 10).into_string().contains("<details"));
-        let long = "a\n\n".repeat(12);
-        let html = folded_words(&long, place, 10).into_string();
-        let (before, after) = html.split_once("<details").expect("the rest is folded");
-        assert_eq!((before.matches("<p>a</p>").count(), after.matches("<p>a</p>").count()), (4, 8), "{html}");
+        let folded = |text: &str| {
+            let html = folded_words(text, place, 10).into_string();
+            html.split_once("<details").map(|(before, after)| (before.to_owned(), after.to_owned()))
+        };
+        let (before, after) = folded(&"a\n\n".repeat(12)).expect("the rest is folded");
+        assert_eq!((before.matches("<p>a</p>").count(), after.matches("<p>a</p>").count()), (10, 2), "{before}{after}");
+        // What belongs together stays together.
+        let code = "```\na\n\nb\n```";
+        assert_eq!(folded(&format!("one\n\n{code}")), None);
+        let (before, after) = folded(&format!("{}{code}\n\n**then**", "a\n\n".repeat(8))).expect("folded");
+        assert!(
+            !before.contains("<pre>") && after.contains("a\n\nb\n") && after.contains("<strong>then</strong>"),
+            "{after}"
+        );
+        let list = "- a\n".repeat(12);
+        assert_eq!(folded(&list), None, "the first block is whole");
+        assert!(
+            folded(&format!("one\n\n{list}\ntwo"))
+                .is_some_and(|(before, _)| before.ends_with("</div>") && !before.contains("<li>"))
+        );
     }
 
     proptest::proptest! {

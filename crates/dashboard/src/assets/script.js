@@ -66,15 +66,13 @@ if (find && foundPanel?.showPopover) {
     if (text.length < 2) { hide(); return; }
     timer = setTimeout(async () => {
       try {
-        const response = await fetch(`${HOME}/-/search?q=${encodeURIComponent(text)}`);
-        if (!response.ok || response.redirected || mine !== asked) return;
-        const found = parsed(await response.text()).querySelector("[data-found]");
-        if (!found) return;
+        const found = (await markupOf(await fetch(`${HOME}/-/search?q=${encodeURIComponent(text)}`)))?.querySelector("[data-found]");
+        if (!found || mine !== asked) return;
         foundPanel.replaceChildren(found);
         if (!foundPanel.matches(":popover-open")) foundPanel.showPopover();
         const left = Math.min(find.getBoundingClientRect().left, innerWidth - foundPanel.offsetWidth - 8);
         foundPanel.style.setProperty("left", `${Math.max(left, 8)}px`);
-      } catch { /* The page of results says what is wrong. */ }
+      } catch { trouble("The server does not answer. Try again in a moment."); }
     }, 150);
   });
   const links = () => [...foundPanel.querySelectorAll("a")];
@@ -89,6 +87,22 @@ if (find && foundPanel?.showPopover) {
   });
   document.addEventListener("click", (event) => { if (!foundPanel.contains(event.target) && event.target !== find) hide(); });
 }
+
+// A form that was sent shows that, and is not sent twice.
+document.addEventListener("submit", (event) => {
+  const { target: form, submitter } = event;
+  if (event.defaultPrevented || form.method !== "post") return;
+  if (form.dataset.sent) { event.preventDefault(); return; }
+  form.dataset.sent = "true";
+  if (submitter) submitter.ariaBusy = "true";
+});
+// A page that comes back with the browser's "Back" has its forms as they were.
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) {
+    delete form.dataset.sent;
+    for (const button of form.querySelectorAll("[aria-busy]")) button.ariaBusy = null;
+  }
+});
 
 // ---- Live pages -------------------------------------------------------------------------------------------------------
 // The visible tabs of a browser share one event stream: the tab that holds the lock reads it and passes events on. Events say
@@ -130,9 +144,8 @@ const load = async (part) => {
   const from = part.dataset.load;
   delete part.dataset.load;
   try {
-    const response = await fetch(from);
-    if (!response.ok || response.redirected) return;
-    const content = parsed(await response.text());
+    const content = await markupOf(await fetch(from));
+    if (!content) return;
     await new Promise(requestAnimationFrame);
     part.replaceChildren(...content.firstElementChild.childNodes);
     part.dataset.loaded = from;
@@ -183,8 +196,10 @@ if (live && navigator.locks && window.BroadcastChannel) {
           }
         } else {
           const whole = await markupOf(await fetch(location.href));
-          const next = whole?.querySelector("[data-live]");
-          if (!next) break;
+          if (!whole) break;
+          const next = whole.querySelector("[data-live]");
+          // What was waited for is there, and the page is another one.
+          if (!next) { location.reload(); return; }
           replacePart(whole.getElementById("now"));
           const focus = live.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
           await new Promise(requestAnimationFrame);

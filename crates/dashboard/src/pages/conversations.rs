@@ -254,8 +254,8 @@ pub(crate) async fn conversation(
     let body = html! {
         p.facts { span { "begun " (relative_time(thread.created_at, now)) } span { (counted(thread.turns.len() as u64, "question")) } }
         @for turn in &thread.turns {
-            article.asked {
-                header { (Icon::Person) @if turn.is_imported() { "sent by the client as history" } @else { "asked " (relative_time(turn.asked_at, now)) } @if let Some(page) = &turn.page { " on " code { (Untrusted(page)) } } }
+            article.asked.titled[turn.question.trim() == title] {
+                header { (Icon::Person) @if turn.is_imported() { "sent by the client as history" } @else { "asked " (relative_time(turn.asked_at, now)) } @if let Some(page) = &turn.page { " on " (on_page(page, place)) } }
                 // The first question may be the title.
                 @if turn.question.trim() != title { (words(&turn.question, place)) }
             }
@@ -273,6 +273,13 @@ pub(crate) async fn conversation(
     };
     let above = format!("/dashboard/{}/conversations", project.domain);
     Ok(request.show(View::new(&title, Section::Conversations, Some(project)).below(above, "Conversations"), &body))
+}
+
+/// The page that a reader was on; a link to it if it is a page of the docs.
+fn on_page(page: &str, place: Place<'_>) -> Markup {
+    let code = html! { code { (Untrusted(page)) } };
+    let is_read = place.docs.is_some_and(|docs| docs.has_page(page));
+    html! { @if is_read { a href=(docs_page(place.domain, page)) { (code) } } @else { (code) } }
 }
 
 /// A page that an answer leans on, as a link to what the index has of it.

@@ -95,7 +95,7 @@ pub(super) fn unread(request: &AuthorizedRequest<'_>, project: &Project) -> Mark
             @if let Some(why) = &index.failure {
                 (notice("bad", &html! { p { "The docs could not be read: " (Untrusted(why)) } p { a href=(overview) { "See the overview" } } }))
             } @else {
-                (notice("note", &html! { p { "The docs are still being read: " (super::home::index_line(&index, request.parts().clock.now())) ". Once that is done, this page has what you look for." } }))
+                (notice("note", &html! { p { "The docs are still being read. " (super::home::index_line(&index, request.parts().clock.now())) " Once that is done, this page has what you look for." } }))
             }
         }
     }

@@ -2,7 +2,6 @@
 
 use docent_assistant::{AskedTurn, Days, ExportQuery, QuestionFilter, QuestionOutcome};
 use docent_jobs::JobQuery;
-use docent_operators::OperatorRole;
 use docent_types::{AgentJob, JobStatus, Project, Timestamp};
 use docent_web::{HttpError, Response};
 use maud::{Markup, html};
@@ -38,7 +37,7 @@ pub(crate) async fn home(request: &AuthorizedRequest<'_>) -> Result<Response, Ht
         let unanswered = unanswered(request, project, now).await?;
         rows.push((project, active, unanswered, parts.operations.index(project)));
     }
-    let is_owner = request.signed_in.operator.role == OperatorRole::Owner;
+    let is_owner = request.is_owner();
     let is_wrong = count_wrong(&findings) > 0;
     let body = html! {
         div data-live="jobs" {
@@ -140,7 +139,7 @@ pub(crate) fn index_line(index: &IndexStatus, now: Timestamp) -> Markup {
             progress value=(done) max=(total) aria-label="Files read" {}
         }
         @else if let Some(why) = &index.failure { (badge(Tone::Failed, "failed")) " " (Sentence(why)) }
-        @else if index.commit.is_none() { (badge(Tone::Waiting, "not read yet")) }
+        @else if index.commit.is_none() { (badge(Tone::Waiting, "waiting")) }
         @else { (counted(index.pages as u64, "page")) @if let Some(at) = index.at { ", " (relative_time(at, now)) } }
     }
 }

@@ -114,7 +114,7 @@ async fn page_of(
         (foot(&view).await)
         details #journal open[!is_live] {
             summary { "Journal" }
-            (filters(!filter.is_open(), &html! { form.row method="get" {
+            (filters(!filter.is_open(), &html! { form.row method="get" action=(here) {
                 div { label for="text" { "Contains" } input #text name="text" value=(filter.text()); }
                 div {
                     label for="tool" { "Tool" }
@@ -133,9 +133,9 @@ async fn page_of(
                 @for row in &rows.rows { (row) }
             }
             nav.pages aria-label="Pages of the journal" {
-                @if let Some(newer) = rows.newer { a rel="prev" href=(format_args!("?{query}after={newer}")) { "Newer" } }
+                @if let Some(newer) = rows.newer { a rel="prev" href=(format_args!("{here}?{query}after={newer}")) { "Newer" } }
                 // Hidden without older rows, but there: the script of a live page shows it when it removes rows.
-                a rel="next" href=(format_args!("?{query}before={}", rows.older.unwrap_or(1))) hidden[rows.older.is_none()] { "Older" }
+                a rel="next" href=(format_args!("{here}?{query}before={}", rows.older.unwrap_or(1))) hidden[rows.older.is_none()] { "Older" }
             }
         }
         @if request.is_editor() && job.status != JobStatus::Archived {

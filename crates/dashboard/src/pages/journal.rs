@@ -167,7 +167,7 @@ pub(crate) async fn page(
                         let older = rows.last().map(|row| row.0);
                         return Ok(JournalRows { newer: newer(&rows, before, last), older, last, rows: markup(rows) });
                     }
-                    rows.push((row.entry.seq, row.markup(place)));
+                    rows.push((row.entry.seq, row.markup(place, id)));
                 }
             }
             Ok(JournalRows { newer: newer(&rows, before, last), older: None, last, rows: markup(rows) })
@@ -197,7 +197,7 @@ pub(crate) async fn new(
     let docs = request.read_docs(project);
     let place = Place { domain: &project.domain, docs_root: &project.docs_root, docs: docs.as_deref() };
     let rows = read(request, project, id, after.saturating_add(1), last + 1).await?;
-    let rows = rows.into_iter().rev().map(|row| row.markup(place)).collect();
+    let rows = rows.into_iter().rev().map(|row| row.markup(place, id)).collect();
     Ok(JournalRows { rows, last, newer: (last < end).then_some(last), older: None })
 }
 
@@ -222,7 +222,7 @@ async fn forwards(
             if rows.len() == MAX_ROWS {
                 return Ok((rows, true));
             }
-            rows.push((row.entry.seq, row.markup(place)));
+            rows.push((row.entry.seq, row.markup(place, id)));
         }
         first = end;
     }
@@ -283,12 +283,12 @@ fn rows(entries: Vec<Entry>) -> impl Iterator<Item = JournalRow> {
 }
 
 impl JournalRow {
-    fn markup(&self, place: Place<'_>) -> Markup {
+    fn markup(&self, place: Place<'_>, job: JobId) -> Markup {
         let seq = self.entry.seq;
         let took = self.took.filter(|took| !took.is_zero()).map(precise_duration);
         html! {
             article.event id=(format_args!("e{seq}")) {
-                a.when href=(format_args!("?at={seq}#e{seq}")) title=(format_args!("Entry {seq}, {}", self.entry.at)) { (clock_time(self.entry.at)) }
+                a.when href=(format_args!("/dashboard/{}/jobs/{job}?at={seq}#e{seq}", place.domain)) title=(format_args!("Entry {seq}, {}", self.entry.at)) { (clock_time(self.entry.at)) }
                 div.what {
                     @for (at, event) in self.events.iter().enumerate() { (event_markup(event, place, took.as_deref().filter(|_| at == 0))) }
                 }

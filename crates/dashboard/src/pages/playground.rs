@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use docent_assistant::{AskRequest, Assistant, ChatMessage};
-use docent_operators::OperatorRole;
 use docent_search::{Asker, Explanation, Filter, Query, Snapshot};
 use docent_types::{Passage, Project, Refusal, Role, StreamEvent, ToolOutput};
 use docent_web::{HttpError, Response, respond};
@@ -196,7 +195,7 @@ fn form(request: &AuthorizedRequest<'_>, project: &Project, fields: &PlaygroundF
             }
             div.actions {
                 // The button holds the token, so that the token is not in the URL of a search.
-                @if request.signed_in.operator.role >= OperatorRole::Editor {
+                @if request.is_editor() {
                     button type="submit" formmethod="post" name=(TOKEN) value=(request.signed_in.csrf.expose()) { "Ask" }
                 }
                 button.secondary type="submit" { "Search only" }
@@ -257,8 +256,8 @@ fn passage_markup(passage: &Passage, place: Place<'_>, explanation: Option<&Expl
 }
 
 fn snippets(request: &AuthorizedRequest<'_>, project: &Project, fields: &PlaygroundForm) -> Markup {
-    let keys = format!("/dashboard/{}/keys", project.domain);
-    html! { div #snippets { (fields.sample_call(request, project).html(&keys)) } }
+    let keys = request.is_owner().then(|| format!("/dashboard/{}/keys", project.domain));
+    html! { div #snippets { (fields.sample_call(request, project).html(keys.as_deref())) } }
 }
 
 /// A part of a reply, as the page shows it.

@@ -1,6 +1,5 @@
 //! Projects: add one with live checks, change its settings, index its docs again, remove it.
 
-use docent_operators::OperatorRole;
 use docent_types::{Project, repository_url};
 use docent_web::{HttpError, Response};
 use http::StatusCode;
@@ -9,12 +8,14 @@ use maud::{Markup, html};
 use crate::dashboard::AuthorizedRequest;
 use crate::icon::Icon;
 use crate::layout::{Section, View, token};
-use crate::operations::{CheckFinding, ProjectError, ProjectForm, SAME_TOKEN};
+use crate::operations::{CheckFinding, Level, ProjectError, ProjectForm, SAME_TOKEN};
 use crate::pages::home::index_line;
 use crate::pages::pulls::branch;
 use crate::parts::{Column, FormProblem, danger, empty, field, form_problem, notice, table};
 use crate::text::{Untrusted, relative_time};
 
+/// What the button says that adds a project in spite of what its check found.
+const ANYWAY: &str = "anyway";
 const FORGES: [&str; 4] = ["local", "github", "gitlab", "gitea"];
 
 pub(crate) async fn list(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
@@ -37,7 +38,7 @@ pub(crate) async fn list(request: &AuthorizedRequest<'_>) -> Result<Response, Ht
         Column::Text("Index"),
         Column::Text("Added"),
     ];
-    let is_owner = request.signed_in.operator.role == OperatorRole::Owner;
+    let is_owner = request.is_owner();
     let add = "/dashboard/-/projects/new";
     let body = html! {
         div data-live="jobs" {
@@ -63,7 +64,9 @@ pub(crate) async fn add(request: &AuthorizedRequest<'_>) -> Result<Response, Htt
         Ok(found) => found,
         Err(error) => return refused(request, &form, error),
     };
-    if request.form.text("do") == "check" {
+    let wanted = request.form.text("do");
+    let is_noted = found.checks.iter().any(|check| check.level != Level::Good);
+    if wanted == "check" || (is_noted && wanted != ANYWAY) {
         return Ok(form_page(request, &form, None, &found.checks));
     }
     let project = found.project;
@@ -248,7 +251,11 @@ fn fields(
                 label.tick { input type="checkbox" name="sign_off" checked[form.sign_off]; "Commits carry a Signed-off-by line" }
             }
             div.actions {
-                @if is_new { button.secondary type="submit" name="do" value="check" { "Check" } button type="submit" name="do" value="add" { "Add" } }
+                @if is_new {
+                    button.secondary type="submit" name="do" value="check" { "Check" }
+                    @if checks.iter().any(|check| check.level != Level::Good) { button type="submit" name="do" value=(ANYWAY) { "Add anyway" } }
+                    @else { button type="submit" name="do" value="add" { "Add" } }
+                }
                 @else { button type="submit" { "Save" } }
             }
         }

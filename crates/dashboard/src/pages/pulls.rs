@@ -130,7 +130,8 @@ async fn list(request: &AuthorizedRequest<'_>, projects: &[Project], with_projec
             @if !here.is_empty() { a.button.quiet href="?" { "Clear" } }
         } }))
         (state_links(STATES.map(|(name, state, word)| (name, word, count(&found, state))), filter.state, |name| filter.query(name)))
-        (rows(request, projects, &found.pulls, with_project).await)
+        @if found.pulls.is_empty() && !here.is_empty() { p.soft { "No pull request is like this. " a href="?" { "All of them" } } }
+        @else { (rows(request, projects, &found.pulls, with_project).await) }
         (page_links(&here, filter.search.page == ListPage::Newest, newer, older))
     })
 }
@@ -183,9 +184,11 @@ async fn rows(
         row.push(relative_time(record.created_at, now));
         Some(row)
     });
+    let new = projects.first().map(|project| format!("/dashboard/{}/jobs/new", project.domain));
+    let begin = new.as_deref().filter(|_| !with_project && request.is_editor()).map(|new| (new, "New job"));
     html! {
         @if pulls.is_empty() {
-            (empty(Icon::Pull, "No pull request here", "A job that changed something opens one. Those on GitHub, GitLab, Gitea and Forgejo are there.", None))
+            (empty(Icon::Pull, "No pull request here", "A job that changed something opens one. Those on GitHub, GitLab, Gitea and Forgejo are there.", begin))
         } @else { (table("Pull requests", &columns, rows)) }
     }
 }

@@ -61,10 +61,10 @@ for (const part of chat.messages.at(-1)?.parts ?? []) {{
         )
     }
 
-    pub(crate) fn html(&self, keys: &str) -> Markup {
+    pub(crate) fn html(&self, keys: Option<&str>) -> Markup {
         html! {
             h2 { "From a program" }
-            p.soft { "The key is an assistant key: " a href=(keys) { "API keys" } " makes one. It is public, so give it the origins of your site." }
+            p.soft { "The key is an assistant key, which an owner makes" @if let Some(keys) = keys { " under " a href=(keys) { "API keys" } } ". It is public, so it should have the origins of your site." }
             (snippet("curl", "curl", &self.curl()))
             (snippet("typescript", "TypeScript, with the AI SDK 5, 6 or 7", &self.typescript()))
         }

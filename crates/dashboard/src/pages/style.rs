@@ -11,6 +11,17 @@ use crate::pages::analytics::meter;
 use crate::parts::{Column, FormProblem, empty, field, notice, table};
 use crate::timeline::{Lane, Spans, timeline};
 
+/// The colours by what they mean, the ground behind them first where they have one.
+const COLOURS: [(&str, &[&str]); 7] = [
+    ("Ground and text", &["ground", "raised", "sunken", "line", "edge", "soft", "text"]),
+    ("What can be pressed", &["accent-ground", "accent", "accent-strong"]),
+    ("Running", &["running-ground", "running"]),
+    ("Waiting", &["waiting-ground", "waiting"]),
+    ("Done or open", &["done-ground", "done"]),
+    ("Merged", &["merged-ground", "merged"]),
+    ("Failed, closed", &["failed-ground", "failed", "closed-ground", "closed"]),
+];
+const SPACES: [&str; 7] = ["space-1", "space-2", "space-3", "space-4", "space-5", "space-6", "space-7"];
 const SIZES: [(&str, &str); 5] = [
     ("text-xxl", "figures"),
     ("text-xl", "the title of a page"),
@@ -26,8 +37,14 @@ pub(crate) fn style(request: &AuthorizedRequest<'_>) -> Response {
         p { (mark()) " One colour; it is drawn on a grid of 16 pixels." }
         h2 { "States" }
         p.actions { @for tone in Tone::ALL { (badge(tone, tone.class())) } }
+        h2 { "Colours" }
+        (table("Colours", &[Column::Title("Meaning"), Column::Text("Tokens")], COLOURS.map(|(meaning, tokens)| vec![html! { (meaning) }, html! { @for token in tokens { (swatch(token)) } }])))
+        h2 { "Icons" }
+        p.actions { @for icon in Icon::ALL { span.small.soft { (icon) " " (icon.name()) } } }
         h2 { "Type" }
-        (table("Type", &[Column::Title("Size"), Column::Text("For")], SIZES.map(|(name, what)| vec![html! { code { (name) } }, html! { (what) }])))
+        (table("Type", &[Column::Title("Size"), Column::Text("For")], SIZES.map(|(name, what)| vec![html! { code { (name) } }, html! { (sample(name, what)) }])))
+        h2 { "Space" }
+        ul.plain { @for name in SPACES { li { (space(name)) " " code { (name) } } } }
         h2 { "Buttons" }
         (buttons())
         h2 { "Fields" }
@@ -44,6 +61,24 @@ pub(crate) fn style(request: &AuthorizedRequest<'_>) -> Response {
         (times())
     };
     request.page("Style", Section::Style, None, &body)
+}
+
+fn swatch(token: &str) -> Markup {
+    html! {
+        span.token {
+            svg.swatch aria-hidden="true" { rect width="100%" height="100%" fill=(format_args!("var(--{token})")) {} }
+            code { (token) }
+        }
+    }
+}
+
+/// A word in a size of type. Attributes of pictures, since the policy of the dashboard allows no styles in pages.
+fn sample(size: &str, word: &str) -> Markup {
+    html! { svg.sample role="img" aria-label=(word) { text y="1.7rem" fill="currentColor" font-size=(format_args!("var(--{size})")) { (word) } } }
+}
+
+fn space(name: &str) -> Markup {
+    html! { svg.space aria-hidden="true" { rect width=(format_args!("var(--{name})")) height="100%" fill="var(--accent)" {} } }
 }
 
 /// Where time went, as the page of a job shows it.

@@ -173,16 +173,17 @@ impl Chat {
 
 pub(crate) async fn widget(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
     let chat = Chat::in_url(request, project);
-    let keys = format!("/dashboard/{}/keys", project.domain);
+    let keys = request.is_owner().then(|| format!("/dashboard/{}/keys", project.domain));
+    let keys = keys.as_deref();
     let records = request.parts().keys.keys(Some(&project.id)).await.map_err(HttpError::internal)?;
     let hash = Key::parse(&chat.key).map(|key| key.hash());
     let known = records.iter().find(|record| Some(record.hash) == hash);
     let body = html! {
-        p { "One script puts a chat on every page of the docs. It needs an assistant key, which is public: " a href=(keys) { "make one" } " with the origins of your site, and of this page for the preview." }
+        p { "One script puts a chat on every page of the docs. It needs an assistant key, which is public, with the origins of your site, and of this page for the preview: " @match keys { Some(keys) => a href=(keys) { "make one" }, None => "an owner makes one" } "." }
         (chat.form())
-        @if chat.has_key() { (where_used(known, &chat.server, &keys, request.parts().clock.now())) }
+        @if chat.has_key() { (where_used(known, &chat.server, keys, request.parts().clock.now())) }
         h2 { "Preview" }
-        @if chat.has_key() { (chat.preview()) } @else { (empty(Icon::Chat, "The chat is here once it has a key", "Give an assistant key above; it is public.", Some((&keys, "Make a key")))) }
+        @if chat.has_key() { (chat.preview()) } @else { (empty(Icon::Chat, "The chat is here once it has a key", "Give an assistant key above; it is public.", keys.map(|keys| (keys, "Make a key")))) }
         h2 { "For your site" }
         (chat.snippets())
     };
@@ -190,17 +191,20 @@ pub(crate) async fn widget(request: &AuthorizedRequest<'_>, project: &Project) -
 }
 
 /// Where a key may be used from, and whether the preview may use it.
-fn where_used(key: Option<&KeyRecord>, server: &str, keys: &str, now: Timestamp) -> Markup {
+fn where_used(key: Option<&KeyRecord>, server: &str, keys: Option<&str>, now: Timestamp) -> Markup {
     let Some(key) = key.filter(|key| key.grant.kind == KeyKind::Assistant && !has_ended(key, now)) else {
         let why = "This key is none of the project's assistant keys, or it was revoked or has expired. ";
-        return notice("bad", &html! { p { (why) a href=(keys) { "See the keys" } "." } });
+        return notice(
+            "bad",
+            &html! { p { (why) @if let Some(keys) = keys { a href=(keys) { "See the keys" } "." } } },
+        );
     };
     let origins: Vec<&str> = key.grant.allow_origin.iter().map(|origin| origin.as_str()).collect();
     let is_of_preview =
         |origin: &&str| server.strip_prefix(*origin).is_some_and(|path| path.is_empty() || path.starts_with('/'));
     html! {
         @if origins.is_empty() {
-            p.soft { "This key may be used on the pages of any site. " a href=(keys) { "Make one" } " for the origins of yours." }
+            p.soft { "This key may be used on the pages of any site. " @if let Some(keys) = keys { a href=(keys) { "Make one" } " for the origins of yours." } }
         } @else {
             p.soft { "This key may be used on the pages of " @for (at, origin) in origins.iter().enumerate() { @if at > 0 { ", " } code { (origin) } } "." }
             @if !origins.iter().any(is_of_preview) {

@@ -250,6 +250,11 @@ async fn forge(app: &App, project: &Project) -> Option<Finding> {
     })
 }
 
+/// A number of pages, in words.
+fn counted(pages: usize) -> String {
+    if pages == 1 { "1 page".to_owned() } else { format!("{pages} pages") }
+}
+
 fn index(app: &App, project: &Project) -> Finding {
     match app.indexes.open(project.uid) {
         Ok(index) => match index.snapshot().page_count() {
@@ -258,7 +263,7 @@ fn index(app: &App, project: &Project) -> Finding {
                 format!("`docent index {}` says where it looked and what it skipped", project.domain),
             ),
             0 => Finding::Note(format!("`{}` is not indexed yet; `docent index {0}` does it", project.domain)),
-            pages => Finding::Good(format!("`{}`: {pages} pages", project.domain)),
+            pages => Finding::Good(format!("`{}`: {}", project.domain, counted(pages))),
         },
         Err(error) => Finding::bad(
             format!("`{}`: {}", project.domain, Failure::from(error)),
@@ -275,8 +280,9 @@ fn skipped(app: &App, project: &Project) -> Option<Finding> {
     let pages = snapshot.page_count();
     (files >= LEAST_SKIPPED && files * 2 >= pages).then(|| {
         Finding::Note(format!(
-            "`{domain}`: {files} files that look like docs are skipped beside {pages} pages: {}; `docent search {domain} \
+            "`{domain}`: {files} files that look like docs are skipped beside {}: {}; `docent search {domain} \
              --why-not PATH` says why",
+            counted(pages),
             reasons(&skipped).join("; "),
             domain = project.domain
         ))
