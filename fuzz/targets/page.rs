@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use docent_markdown::{Page, parse, text_of};
+use docent_markdown::{Page, parse, site_path, slugged, text_of};
 use libfuzzer_sys::fuzz_target;
 
 const KINDS: [&str; 5] =
@@ -29,7 +29,10 @@ fuzz_target!(|bytes: &[u8]| {
             "{heading:?}"
         );
     }
-    page.site_path();
+    match page.front_matter.slug() {
+        Some(slug) => slugged(&page.path, slug),
+        None => site_path(&page.path),
+    };
 });
 
 fn spans(page: &Page) -> impl Iterator<Item = std::ops::Range<usize>> {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::front_matter::FrontMatter;
 use crate::problem::Problem;
-use crate::site_paths::{site_path, slugged};
 
 /// The markup format of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -84,15 +83,6 @@ impl Page {
     /// that.
     pub fn has_anchor(&self, anchor: &str) -> bool {
         self.anchors().any(|known| known == anchor || known.to_lowercase() == anchor.to_lowercase())
-    }
-
-    /// Where the page is served in a tree without configuration, without a leading slash: by its `slug` if it has one,
-    /// else by its path. For a generator's site, use `docent_site::Layout`.
-    pub fn site_path(&self) -> String {
-        match self.front_matter.slug() {
-            Some(slug) => slugged(&self.path, slug),
-            None => site_path(&self.path),
-        }
     }
 }
 

@@ -16,9 +16,10 @@ pub trait History {
 }
 
 /// Says nothing about any file.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoHistory;
+#[cfg(test)]
+pub(crate) struct NoHistory;
 
+#[cfg(test)]
 impl History for NoHistory {}
 
 /// The anchor of the heading that a page has in place of a former one: of the same level, new on the page, and with more

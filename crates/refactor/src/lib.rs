@@ -30,7 +30,7 @@ pub use descriptions::{add_descriptions, add_titles};
 pub use edit::{Change, TextEdit, apply};
 pub use field::{FieldContent, set_front_matter};
 pub use fix_links::fix_links;
-pub use history::{History, NoHistory};
+pub use history::History;
 pub use move_page::move_page;
 pub use occurrences::occurrences;
 pub use replace::replace_text;

@@ -90,7 +90,7 @@ fn all(tree: &Files) -> Vec<Refactored> {
         move_page(tree, "a", "deep/a"),
         move_page(tree, "deep/c", "c.md"),
         delete_page(tree, "b"),
-        fix_links(tree, &[], &crate::NoHistory),
+        fix_links(tree, &[], &crate::history::NoHistory),
         add_titles(tree, &[]),
         add_descriptions(tree, &[]),
         add_page(tree, "deep/new", "New: \"page\"", &outline),

@@ -29,11 +29,6 @@ enum Kind {
 }
 
 impl Selection {
-    /// Every Markdown file.
-    pub fn everywhere() -> Self {
-        Self { patterns: Vec::new() }
-    }
-
     /// The files that match the patterns. A pattern is a page name as users write it, a file, a folder or a glob. In a
     /// glob, `*` does not match a slash and `**` does; a glob without a slash is matched against file names in every
     /// folder. No patterns select everything. A pattern that matches nothing is an error, because it is most likely a

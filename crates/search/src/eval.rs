@@ -21,12 +21,6 @@ pub fn ndcg<T: Eq + Hash, S: BuildHasher>(ranked: &[T], grades: &HashMap<T, u32,
     if ideal > 0.0 { found / ideal } else { 0.0 }
 }
 
-/// One over the rank of the first relevant page, 0 when there is none among the first `depth`.
-pub fn reciprocal_rank<T: Eq + Hash, S: BuildHasher>(ranked: &[T], grades: &HashMap<T, u32, S>, depth: usize) -> f64 {
-    let first = ranked.iter().take(depth).position(|id| is_right(id, grades));
-    first.map_or(0.0, |place| 1.0 / (place as f64 + 1.0))
-}
-
 /// How many of the relevant pages are among the first `depth`, as a share of all relevant pages, but at most `depth` of
 /// them.
 pub fn recall<T: Eq + Hash, S: BuildHasher>(ranked: &[T], grades: &HashMap<T, u32, S>, depth: usize) -> f64 {
@@ -64,12 +58,6 @@ mod tests {
         let swapped = (1.0 + 3.0 / 3_f64.log2()) / (3.0 + 1.0 / 3_f64.log2());
         close(ndcg(&["good", "best"], &grades(), 10), swapped);
         close(ndcg(&["good", "best"], &grades(), 1), 1.0 / 3.0);
-    }
-
-    #[test]
-    fn the_first_right_page_counts() {
-        close(reciprocal_rank(&["bad", "other", "good", "best"], &grades(), 10), 1.0 / 3.0);
-        close(reciprocal_rank(&["bad", "other", "good"], &grades(), 2), 0.0);
     }
 
     #[test]

@@ -49,7 +49,7 @@ fn encoded(text: &str) -> String {
 
 /// The texts of which a link to a file must contain one: the last segment of its own path, of its site path and of its
 /// slug.
-pub fn needles(file: &str, slug: Option<&str>) -> Vec<String> {
+pub(crate) fn needles(file: &str, slug: Option<&str>) -> Vec<String> {
     let last = |path: &str| path.trim_matches('/').rsplit('/').next().unwrap_or("").to_owned();
     let stem = |path: &str| {
         let name = last(path);

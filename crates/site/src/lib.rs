@@ -68,7 +68,7 @@ mod variant_folders;
 mod variants;
 mod version_names;
 
-pub use backlinks::{Linking, any_of, linking_to, named_in_sources, named_outside, needles, referring_by_name};
+pub use backlinks::{Linking, any_of, linking_to, named_in_sources, named_outside, referring_by_name};
 pub use check::{Checked, findings, findings_in, new_findings};
 pub use code::code_of;
 pub use finding::{Finding, FindingKind};

@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use docent_markdown::{Lines, Problem, has_word, text_of};
+use docent_markdown::{Problem, has_word};
 
 use crate::groups;
-use crate::navigation_json::{self, Json, Value};
+use crate::navigation_json::{Json, Value};
 use crate::navigation_refs::{Resolved, resolved};
 use crate::tree::Tree;
 
@@ -103,22 +103,6 @@ impl Navigation {
     /// A name of a node, truncated to the maximum length.
     pub fn name(node: &Json, member: &str) -> Option<String> {
         node.get(member)?.text().map(groups::label)
-    }
-
-    /// Reads a navigation file. Never fails: a file that is not JSON is an empty navigation with a problem.
-    pub fn parse(path: &str, bytes: &[u8]) -> Self {
-        let text = text_of(bytes);
-        let mut navigation = Self { path: path.to_owned(), files: vec![path.to_owned()], ..Self::default() };
-        let root = match navigation_json::read(&text) {
-            Ok(root) => root,
-            Err(at) => {
-                let line = Lines::of(&text).number(at);
-                navigation.problems.push(Problem { line, message: format!("{path} is not JSON from here on") });
-                return navigation;
-            }
-        };
-        navigation.read_root(&root);
-        navigation
     }
 
     /// Reads the navigation that is configured in the folder `home`, with references to other files resolved; `None` if
@@ -238,6 +222,11 @@ fn redirect(json: &Json) -> Option<Redirect> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::site;
+
+    fn navigation(name: &str, text: &str) -> Navigation {
+        Navigation::read(&site(&[(name, text)]), "").expect("a navigation")
+    }
 
     const DOCS: &str = r#"{
   "navigation": {
@@ -255,7 +244,7 @@ mod tests {
 
     #[test]
     fn pages_are_listed_in_reading_order_with_what_is_around_them() {
-        let navigation = Navigation::parse("docs.json", DOCS.as_bytes());
+        let navigation = navigation("docs.json", DOCS);
         let entries: Vec<_> = navigation
             .entries
             .iter()
@@ -285,7 +274,7 @@ mod tests {
         let groups =
             format!(r#"{{"group": "{long}", "version": "{long}", "language": "{long}", "pages": ["#).repeat(12);
         let text = format!(r#"{{"navigation": [{groups}"a"{}]}}"#, "]}".repeat(12));
-        let navigation = Navigation::parse("docs.json", text.as_bytes());
+        let navigation = navigation("docs.json", &text);
         let entry = navigation.entries.iter().find(|entry| entry.page == "a").expect("an entry");
         assert_eq!(entry.groups.len(), groups::MOST_GROUPS);
         let names = entry.groups.iter().chain(&entry.version).chain(&entry.language);
@@ -294,15 +283,15 @@ mod tests {
 
     #[test]
     fn the_older_form_is_a_list() {
-        let text = br#"{"navigation": [{"group": "A", "pages": ["x", "y"]}], "tabs": [{"name": "B", "url": "b"}]}"#;
-        let navigation = Navigation::parse("mint.json", text);
+        let text = r#"{"navigation": [{"group": "A", "pages": ["x", "y"]}], "tabs": [{"name": "B", "url": "b"}]}"#;
+        let navigation = navigation("mint.json", text);
         let pages: Vec<&str> = navigation.entries.iter().map(|entry| entry.page.as_str()).collect();
         assert_eq!(pages, ["x", "y"]);
     }
 
     #[test]
     fn a_file_that_is_no_json_is_an_empty_navigation_with_a_problem() {
-        let navigation = Navigation::parse("docs.json", b"{\n\"navigation\": [,]\n}");
+        let navigation = navigation("docs.json", "{\n\"navigation\": [,]\n}");
         assert_eq!(navigation.entries, []);
         assert_eq!(navigation.problems[0].line, 2);
     }

@@ -30,21 +30,6 @@ pub enum SkipReason {
 }
 
 impl SkipReason {
-    pub const ALL: [Self; 12] = [
-        Self::Hidden,
-        Self::NotInNavigation,
-        Self::Partial,
-        Self::Excluded,
-        Self::Outside,
-        Self::ForEditors,
-        Self::Configuration,
-        Self::Unsupported,
-        Self::TooLarge,
-        Self::NotUtf8,
-        Self::SetAside,
-        Self::Failed,
-    ];
-
     /// The identifier used in machine-readable output.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -178,22 +178,6 @@ impl Overlay {
         Ok(())
     }
 
-    /// Removes the edit at `path`, which restores the content of the base.
-    ///
-    /// # Errors
-    /// [`GitError::Path`] when a file now is where the path needs a folder, or a folder where the file was.
-    pub fn restore(&mut self, path: &str) -> Result<(), GitError> {
-        name::check_path(path)?;
-        if self.changes.get(path) == Some(&PathEdit::Deleted) {
-            self.check_parent_folders(path)?;
-            if self.holds_files(path)? {
-                return Err(GitError::path(path, PathRefused::Folder));
-            }
-        }
-        self.changes.remove(path);
-        Ok(())
-    }
-
     /// The edits, in the order of their paths' bytes.
     pub fn changed(&self) -> impl ExactSizeIterator<Item = (&str, &PathEdit)> {
         self.changes.iter().map(|(path, change)| (path.as_str(), change))

@@ -28,12 +28,6 @@ impl Snapshot {
         }
     }
 
-    /// As `search`, with other settings than the shipped ones.
-    #[doc(hidden)]
-    pub fn search_with(&self, query: &Query, settings: &Settings) -> Vec<Passage> {
-        search(self, &query.read(), settings, None).unwrap_or_default()
-    }
-
     /// The best passages for a question by its words and, where the index has vectors, by its meaning.
     pub async fn find(&self, query: &Query) -> Vec<Passage> {
         self.find_with(query, &SHIPPED).await

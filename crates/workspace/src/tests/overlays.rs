@@ -44,8 +44,6 @@ fn edits_are_seen_through_the_overlay_and_nowhere_else() {
     );
     // The base is unchanged.
     assert!(overlay.base().read("README.md").unwrap().is_some());
-    overlay.restore("README.md").unwrap();
-    assert!(overlay.read("README.md").unwrap().is_some());
 }
 
 #[test]
@@ -165,7 +163,6 @@ fn a_file_may_give_way_to_a_folder_and_back() {
     overlay.delete("README.md").unwrap();
     overlay.write("README.md/inner.md", *b"inner\n").unwrap();
     assert_eq!(reason(overlay.write("README.md", *b"x")), PathRefused::Folder);
-    assert_eq!(reason(overlay.restore("README.md")), PathRefused::Folder);
     overlay.delete("docs/guides/a b.md").unwrap();
     overlay.write("docs/guides", *b"a file now\n").unwrap();
     let commit = mirror.commit(&overlay, &meta(&[overlay.commit()])).unwrap();
@@ -340,7 +337,6 @@ fn shared() -> &'static (World, Mirror) {
 enum Edit {
     Write(String, Vec<u8>),
     Delete(String),
-    Restore(String),
 }
 
 fn edits() -> impl Strategy<Value = Vec<Edit>> {
@@ -351,8 +347,7 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
     .prop_map(str::to_owned);
     let edit = prop_oneof![
         3 => (path.clone(), prop::collection::vec(any::<u8>(), 0..6)).prop_map(|(path, bytes)| Edit::Write(path, bytes)),
-        2 => path.clone().prop_map(Edit::Delete),
-        1 => path.prop_map(Edit::Restore),
+        2 => path.prop_map(Edit::Delete),
     ];
     prop::collection::vec(edit, 0..25)
 }
@@ -387,20 +382,6 @@ proptest! {
                 Edit::Delete(path) => {
                     let deleted = overlay.delete(&path);
                     prop_assert_eq!(deleted.is_ok(), model.remove(&path).is_some(), "delete {}", path);
-                }
-                Edit::Restore(path) => {
-                    let fits = fits(&model, &path);
-                    match base.get(&path) {
-                        Some(bytes) if overlay.restore(&path).is_ok() => {
-                            prop_assert!(fits, "restore {}", path);
-                            model.insert(path, bytes.clone());
-                        }
-                        Some(_) => prop_assert!(!fits, "restore {}", path),
-                        None => {
-                            prop_assert!(overlay.restore(&path).is_ok());
-                            model.remove(&path);
-                        }
-                    }
                 }
             }
         }
