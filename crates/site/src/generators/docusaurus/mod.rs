@@ -27,6 +27,9 @@ const MAX_DEPTH: usize = 32;
 const MAX_VERSIONS: usize = 200;
 const MAX_LANGUAGES: usize = 200;
 
+/// The kinds of content plug-ins, as options of a preset name them, in the order in which their folders are added.
+const KINDS: [&str; 3] = ["docs", "blog", "pages"];
+
 /// Files that are no pages unless the option `exclude` says otherwise.
 const DEFAULT_EXCLUDES: [&str; 4] =
     ["**/_*.{js,jsx,ts,tsx,md,mdx}", "**/_*/**", "**/*.test.{js,jsx,ts,tsx}", "**/__tests__/**"];
@@ -223,49 +226,45 @@ impl ConfigReader<'_> {
 
     fn read_plugins(&mut self, config: &ScriptValue) {
         let presets = config.list_of("presets");
-        let (mut docs, mut blog, mut pages) = (Vec::new(), Vec::new(), Vec::new());
+        // The options of the instances of each kind.
+        let mut instances: [Vec<ScriptValue>; 3] = Default::default();
         let default_options = || ScriptValue::Object(Vec::new());
         for preset in presets {
-            match name_and_options(preset) {
-                Some((name, options)) if name.ends_with("classic") => {
-                    docs.push(options.get("docs").cloned().unwrap_or_else(default_options));
-                    blog.push(options.get("blog").cloned().unwrap_or_else(default_options));
-                    pages.push(options.get("pages").cloned().unwrap_or_else(default_options));
-                }
-                Some((_, options)) => {
-                    self.layout.options.docusaurus.has_other_plugins = true;
-                    docs.extend(options.get("docs").cloned());
-                    blog.extend(options.get("blog").cloned());
-                    pages.extend(options.get("pages").cloned());
-                }
-                None => self.is_computed = true,
+            let Some((name, options)) = name_and_options(preset) else {
+                self.is_computed = true;
+                continue;
+            };
+            let is_classic = name.ends_with("classic");
+            self.layout.options.docusaurus.has_other_plugins |= !is_classic;
+            for (kind, instances) in KINDS.iter().zip(&mut instances) {
+                instances.extend(options.get(kind).cloned().or_else(|| is_classic.then(default_options)));
             }
         }
         for plugin in config.list_of("plugins") {
-            match name_and_options(plugin) {
-                Some((name, options)) if name.ends_with("content-docs") => docs.push(options),
-                Some((name, options)) if name.ends_with("content-blog") => blog.push(options),
-                Some((name, options)) if name.ends_with("content-pages") => pages.push(options),
-                Some((name, options)) if name.ends_with("client-redirects") => self.add_redirects(&options),
-                Some((name, _)) if adds_no_pages(&name) => {}
-                _ => self.layout.options.docusaurus.has_other_plugins = true,
+            let Some((name, options)) = name_and_options(plugin) else {
+                self.layout.options.docusaurus.has_other_plugins = true;
+                continue;
+            };
+            let kind = KINDS.iter().position(|kind| name.ends_with(&format!("content-{kind}")));
+            match kind {
+                Some(kind) => instances[kind].push(options),
+                None if name.ends_with("client-redirects") => self.add_redirects(&options),
+                None => self.layout.options.docusaurus.has_other_plugins |= !adds_no_pages(&name),
             }
         }
-        if presets.is_empty() && docs.is_empty() {
+        if presets.is_empty() && instances[0].is_empty() {
             // Presets are missing or cannot be read: assume the default folders.
             self.is_computed = true;
-            docs.push(default_options());
-            blog.push(default_options());
-            pages.push(default_options());
+            instances.iter_mut().for_each(|instances| instances.push(default_options()));
         }
-        for options in docs.iter().filter(|options| !options.is("false")) {
-            self.add_docs(options);
-        }
-        for options in blog.iter().filter(|options| !options.is("false")) {
-            self.add_blog(options);
-        }
-        for options in pages.iter().filter(|options| !options.is("false")) {
-            self.add_pages(options);
+        for (kind, instances) in KINDS.iter().zip(&instances) {
+            for options in instances.iter().filter(|options| !options.is("false")) {
+                match *kind {
+                    "docs" => self.add_docs(options),
+                    "blog" => self.add_pages(kind, RootKind::Blog, "blog", "blog", options),
+                    _ => self.add_pages(kind, RootKind::Pages, "src/pages", "", options),
+                }
+            }
         }
     }
 
@@ -290,19 +289,11 @@ impl ConfigReader<'_> {
         }
     }
 
-    fn add_blog(&mut self, options: &ScriptValue) {
-        let folder = options.text_of("path").unwrap_or("blog");
-        let base_path = options.text_of("routeBasePath").unwrap_or("blog").trim_matches('/');
-        let root = Root { kind: RootKind::Blog, excluded: self.exclude_globs(options), ..Root::default() };
-        let plugin = translation_folder("blog", options);
-        self.add_roots(&plugin, &plugin, folder, &root, base_path);
-    }
-
-    fn add_pages(&mut self, options: &ScriptValue) {
-        let folder = options.text_of("path").unwrap_or("src/pages");
-        let base_path = options.text_of("routeBasePath").unwrap_or_default().trim_matches('/');
-        let root = Root { kind: RootKind::Pages, excluded: self.exclude_globs(options), ..Root::default() };
-        let plugin = translation_folder("pages", options);
+    fn add_pages(&mut self, name: &str, kind: RootKind, folder: &str, base_path: &str, options: &ScriptValue) {
+        let folder = options.text_of("path").unwrap_or(folder);
+        let base_path = options.text_of("routeBasePath").unwrap_or(base_path).trim_matches('/');
+        let root = Root { kind, excluded: self.exclude_globs(options), ..Root::default() };
+        let plugin = translation_folder(name, options);
         self.add_roots(&plugin, &plugin, folder, &root, base_path);
     }
 
@@ -361,8 +352,7 @@ impl ConfigReader<'_> {
         for version in &versions {
             let (docs_folder, translations) = match &version.name {
                 Some(name) => {
-                    let versioned =
-                        if id == "default" { "versioned_docs".to_owned() } else { format!("{id}_versioned_docs") };
+                    let versioned = of_instance(&id, "versioned_docs");
                     (format!("{versioned}/version-{name}"), format!("{plugin}/version-{name}"))
                 }
                 None => (folder.to_owned(), format!("{plugin}/current")),
@@ -385,8 +375,7 @@ impl ConfigReader<'_> {
     }
 
     fn read_versions(&mut self, id: &str, options: &ScriptValue) -> Vec<Version> {
-        let file = if id == "default" { "versions.json".to_owned() } else { format!("{id}_versions.json") };
-        let read = self.tree.read(&from_config_folder(self.tree, self.home, &file));
+        let read = self.tree.read(&from_config_folder(self.tree, self.home, &of_instance(id, "versions.json")));
         let mut names: Vec<String> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
         names.truncate(MAX_VERSIONS);
         if names.is_empty() {
@@ -433,8 +422,7 @@ impl ConfigReader<'_> {
     fn read_sidebars(&mut self, id: &str, version: &Version, options: &ScriptValue, navigation: &str, base_path: &str) {
         let file = match &version.name {
             Some(name) => {
-                let folder =
-                    if id == "default" { "versioned_sidebars".to_owned() } else { format!("{id}_versioned_sidebars") };
+                let folder = of_instance(id, "versioned_sidebars");
                 Some(from_config_folder(self.tree, self.home, &format!("{folder}/version-{name}-sidebars.json")))
             }
             None => self.current_sidebars(options),
@@ -482,6 +470,11 @@ fn adds_no_pages(name: &str) -> bool {
     const KNOWN: &str = "google-gtag google-analytics google-tag-manager vercel-analytics sitemap pwa ideal-image \
         svgr debug css-cascade-layers rsdoctor sass image-zoom zooming hotjar search-local";
     KNOWN.split(' ').any(|known| name.ends_with(known))
+}
+
+/// The name of a file or folder that each instance of the plug-in has; that of the default instance has no prefix.
+fn of_instance(id: &str, name: &str) -> String {
+    if id == "default" { name.to_owned() } else { format!("{id}_{name}") }
 }
 
 /// The folder of a plug-in's translations.
