@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use regex::Regex;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -26,11 +27,11 @@ pub(crate) struct MintlifyAnchors {
 impl MintlifyAnchors {
     pub(crate) fn for_heading(&mut self, text: &str) -> String {
         let slug = with_repeat_number(&mut self.headings, slug(text));
-        self.unique(cleaned(&slug))
+        self.unique(mintlify_anchor(&slug))
     }
 
     pub(crate) fn explicit(&mut self, id: &str) -> String {
-        let id = cleaned(id.trim()).replace(['<', '>', '"', '&'], "");
+        let id = mintlify_anchor(id.trim()).replace(['<', '>', '"', '&'], "");
         self.unique(id.split_whitespace().collect::<Vec<_>>().join("-"))
     }
 
@@ -49,11 +50,11 @@ impl MintlifyAnchors {
             "Tab" => Some(with_repeat_number(&mut self.tabs, slug(tag.value(text, "title")?))),
             // Only a step whose title has the size of a heading has an anchor.
             "Step" if matches!(tag.value(text, "titleSize"), Some("h2" | "h3")) => {
-                let anchor = cleaned(&slug(tag.value(text, "title")?));
+                let anchor = mintlify_anchor(&slug(tag.value(text, "title")?));
                 Some(self.unique(anchor))
             }
             "Update" => {
-                let anchor = cleaned(&slug(tag.value(text, "label")?));
+                let anchor = mintlify_anchor(&slug(tag.value(text, "label")?));
                 Some(self.unique(anchor))
             }
             "ParamField" | "Param" | "ResponseField" => {
@@ -106,23 +107,19 @@ fn with_repeat_number(counts: &mut HashMap<String, usize>, slug: String) -> Stri
 
 /// A title's slug; bytes other than ASCII letters, digits and `-_.!~*'()` are percent-encoded.
 fn slug(title: &str) -> String {
+    const KEPT: &AsciiSet = &NON_ALPHANUMERIC
+        .remove(b'-')
+        .remove(b'_')
+        .remove(b'.')
+        .remove(b'!')
+        .remove(b'~')
+        .remove(b'*')
+        .remove(b'\'')
+        .remove(b'(')
+        .remove(b')');
     let title = title.to_lowercase();
-    let mut encoded = String::with_capacity(title.len());
-    let mut was_encoded = false;
-    for (at, word) in title.split_whitespace().enumerate() {
-        if at > 0 {
-            encoded.push('-');
-        }
-        for byte in word.bytes() {
-            if byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte) {
-                encoded.push(char::from(byte));
-            } else {
-                was_encoded = true;
-                encoded.push_str(&format!("%{byte:02X}"));
-            }
-        }
-    }
-    joined_words(&encoded, |c| c.is_ascii_alphanumeric() || c == '_' || (was_encoded && c == '%'))
+    let words: Vec<String> = title.split_whitespace().map(|word| utf8_percent_encode(word, KEPT).to_string()).collect();
+    joined_words(&words.join("-"), |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '%'))
 }
 
 /// An ASCII-only slug. With `splits_camel_case`, `userId` becomes `user-id`.
@@ -173,31 +170,11 @@ fn joined_words(text: &str, keeps: impl Fn(char) -> bool) -> String {
 /// An id as it appears on the page: percent-decoded, without the punctuation and emoji that Mintlify removes. The
 /// fragment of a link is normalized in the same way.
 pub fn mintlify_anchor(id: &str) -> String {
-    cleaned(id)
-}
-
-fn cleaned(id: &str) -> String {
     regex!(
         EMOJI,
         r"[\p{Emoji_Modifier}\p{Emoji_Modifier_Base}\p{Emoji_Presentation}\p{Extended_Pictographic}\u{200D}\u{FE0E}\u{FE0F}]"
     );
-    let bytes = id.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let hex = bytes.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.filter(|_| bytes[at] == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                decoded.push(byte);
-                at += 3;
-            }
-            None => {
-                decoded.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    let Ok(decoded) = String::from_utf8(decoded) else { return id.to_owned() };
+    let Ok(decoded) = percent_decode_str(id).decode_utf8() else { return id.to_owned() };
     let without_punctuation: String = decoded.chars().filter(|c| !"?,;:!'\"()[]{}".contains(*c)).collect();
     EMOJI.replace_all(&without_punctuation, "").into_owned()
 }
@@ -225,7 +202,7 @@ mod tests {
             ("Why — and how", "why-—-and-how"),
             ("onChatSuspend / onChatResume", "onchatsuspend-/-onchatresume"),
         ] {
-            let expected = cleaned(anchor);
+            let expected = mintlify_anchor(anchor);
             assert_eq!(MintlifyAnchors::default().for_heading(text), expected, "{text}");
         }
     }

@@ -2,6 +2,7 @@
 
 use aho_corasick::AhoCorasick;
 use docent_markdown::{Link, Page, file_name, folder, is_markup, is_page, line_of, parse, site_path, text_of};
+use percent_encoding::{AsciiSet, utf8_percent_encode};
 
 use crate::generators::{Reference, rules};
 use crate::imports::imports;
@@ -22,6 +23,7 @@ pub struct Linking {
 /// A matcher for any of these texts, in any letter case, percent-encoded or not; `None` when one of them is empty, as
 /// it would match everywhere.
 pub fn any_of<'a>(needles: impl IntoIterator<Item = &'a str>) -> Option<AhoCorasick> {
+    const SPACE: &AsciiSet = &AsciiSet::EMPTY.add(b' ');
     let mut patterns = Vec::new();
     for needle in needles {
         if needle.is_empty() {
@@ -29,22 +31,13 @@ pub fn any_of<'a>(needles: impl IntoIterator<Item = &'a str>) -> Option<AhoCoras
         }
         if needle.contains(' ') || !needle.is_ascii() {
             patterns.push(needle.replace(' ', "%20"));
-            patterns.push(encoded(needle));
+            patterns.push(utf8_percent_encode(needle, SPACE).to_string());
             patterns.push(needle.to_lowercase());
             patterns.push(needle.to_uppercase());
         }
         patterns.push(needle.to_owned());
     }
     AhoCorasick::builder().ascii_case_insensitive(true).build(&patterns).ok()
-}
-
-/// A text with its spaces and non-ASCII bytes percent-encoded.
-fn encoded(text: &str) -> String {
-    let bytes = text.bytes().map(|byte| match byte {
-        b' ' | 0x80.. => format!("%{byte:02X}"),
-        byte => char::from(byte).to_string(),
-    });
-    bytes.collect()
 }
 
 /// The texts of which a link to a file must contain one: the last segment of its own path, of its site path and of its
@@ -67,7 +60,7 @@ pub(crate) fn needles(file: &str, slug: Option<&str>) -> Vec<String> {
 pub fn linking_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>) -> Vec<Linking> {
     let mut needles = needles(file, slug);
     let address = site.address(file);
-    needles.extend(address.map(|address| last_part(address).to_owned()));
+    needles.extend(address.map(|address| file_name(address).to_owned()));
     let labels = labels_of(&tree.read(file).unwrap_or_default());
     needles.extend(labels.iter().cloned());
     needles.extend(site.labels_of(file).map(str::to_owned));
@@ -120,7 +113,7 @@ fn names(target: &str, name: &str) -> bool {
 
 /// Links outside the docs root that name a file by its path: the file, the line and the target of each.
 pub fn named_outside(tree: &dyn Tree, file: &str) -> Vec<(String, usize, String)> {
-    let Some(pattern) = any_of([last_part(file)]) else { return Vec::new() };
+    let Some(pattern) = any_of([file_name(file)]) else { return Vec::new() };
     let mut found = Vec::new();
     for from in tree.paths_outside().into_iter().filter(|from| is_markup(from.trim_start_matches("../"))) {
         let Some(bytes) = tree.read(&from).filter(|bytes| pattern.is_match(bytes.as_slice())) else { continue };
@@ -147,8 +140,4 @@ pub fn referring_by_name(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Refere
 /// verbatim.
 pub fn named_in_sources(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
     rules(site.generator()).named_in_sources(tree, site, file)
-}
-
-fn last_part(file: &str) -> &str {
-    file_name(file)
 }
