@@ -52,7 +52,7 @@ mod text;
 mod words;
 pub mod yaml;
 
-pub use adoc::{AdocAttributes, adoc_header};
+pub use adoc::{AdocAttributes, adoc_header, parse as parse_adoc};
 pub use anchors::{AnchorStyle, Anchors, slug};
 pub use anchors_mintlify::mintlify_anchor;
 pub use code::{ActiveTokens, Code, CodeRules, INCLUDE_KEY, Templates, code_of, code_spans, runs_script};
@@ -63,7 +63,7 @@ pub use front_matter::{end as front_matter_end, read as read_front_matter};
 pub use lines_from::{Composed, Fence, FenceLine};
 pub use notebook::{NO_NOTEBOOK, Notebook};
 pub use page::{CodeBlock, Format, Heading, Link, LinkKind, Page, Section};
-pub use parse::{parse, parse_adoc, parse_as};
+pub use parse::{parse, parse_as};
 pub use parse_lines::{Lines, each_line, line_end, line_of, line_start, lines_after};
 pub use parse_tags::{Dialect, Tag, TagKind, scan_tag};
 pub use problem::{MOST_PROBLEMS, Problem};

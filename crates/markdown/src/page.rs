@@ -115,6 +115,13 @@ pub struct Link {
     pub kind: LinkKind,
 }
 
+impl Link {
+    /// A link without text of which only the destination is known.
+    pub fn of(target: String, dest_span: Range<usize>, kind: LinkKind) -> Self {
+        Self { target, span: dest_span.clone(), dest_span, text: String::new(), kind }
+    }
+}
+
 /// How a link is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkKind {

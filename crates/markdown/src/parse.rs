@@ -79,11 +79,6 @@ pub fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) 
     Page { path: path.to_owned(), format, front_matter, title, headings, links, ids, sections, prose, code, problems }
 }
 
-/// Parses one AsciiDoc page with attributes that its site sets.
-pub fn parse_adoc(path: &str, bytes: &[u8], anchors: AnchorStyle, given: &AdocAttributes) -> Page {
-    adoc::parse(path, bytes, anchors, given)
-}
-
 /// Parses a notebook. A file that is not a valid notebook becomes an empty page with a problem.
 fn notebook(path: &str, bytes: &[u8], anchors: AnchorStyle) -> Page {
     match Notebook::read(bytes) {

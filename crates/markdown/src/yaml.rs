@@ -57,6 +57,11 @@ impl Yaml {
         }
     }
 
+    /// The text, or the texts of a list.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self).chain(self.list()).filter_map(Self::text)
+    }
+
     pub fn members(&self) -> &[(String, Self)] {
         match self {
             Self::Map(members) => members,
@@ -102,6 +107,14 @@ pub(crate) fn sentence(error: &serde_saphyr::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
+macro_rules! visit_as_text {
+    ($($visit:ident: $type:ty),*) => {
+        $(fn $visit<E>(self, value: $type) -> Result<Yaml, E> {
+            Ok(Yaml::Text(value.to_string()))
+        })*
+    };
+}
+
 impl<'de> Deserialize<'de> for Yaml {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Any;
@@ -113,26 +126,9 @@ impl<'de> Deserialize<'de> for Yaml {
             fn visit_unit<E>(self) -> Result<Yaml, E> {
                 Ok(Yaml::Empty)
             }
-            fn visit_bool<E>(self, value: bool) -> Result<Yaml, E> {
-                Ok(Yaml::Text(value.to_string()))
-            }
-            fn visit_i64<E>(self, value: i64) -> Result<Yaml, E> {
-                Ok(Yaml::Text(value.to_string()))
-            }
-            fn visit_i128<E>(self, value: i128) -> Result<Yaml, E> {
-                Ok(Yaml::Text(value.to_string()))
-            }
-            fn visit_u64<E>(self, value: u64) -> Result<Yaml, E> {
-                Ok(Yaml::Text(value.to_string()))
-            }
-            fn visit_u128<E>(self, value: u128) -> Result<Yaml, E> {
-                Ok(Yaml::Text(value.to_string()))
-            }
-            fn visit_f64<E>(self, value: f64) -> Result<Yaml, E> {
-                Ok(Yaml::Text(value.to_string()))
-            }
-            fn visit_str<E>(self, value: &str) -> Result<Yaml, E> {
-                Ok(Yaml::Text(value.to_owned()))
+            visit_as_text! {
+                visit_bool: bool, visit_i64: i64, visit_i128: i128, visit_u64: u64, visit_u128: u128, visit_f64: f64,
+                visit_str: &str
             }
             fn visit_string<E>(self, value: String) -> Result<Yaml, E> {
                 Ok(Yaml::Text(value))

@@ -38,8 +38,8 @@ use crate::page_builder::{Line, PageBuilder};
 use crate::problem::Problem;
 use crate::text::text_of;
 
-/// Parses one page. Never fails and never panics.
-pub(crate) fn parse(path: &str, bytes: &[u8], anchors: AnchorStyle, given: &AdocAttributes) -> Page {
+/// Parses one AsciiDoc page with attributes that its site sets. Never fails and never panics.
+pub fn parse(path: &str, bytes: &[u8], anchors: AnchorStyle, given: &AdocAttributes) -> Page {
     let text = text_of(bytes);
     let mut parser = PageParser::of(&text, anchors, given);
     parser.blocks();

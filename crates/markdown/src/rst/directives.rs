@@ -134,13 +134,8 @@ impl PageParser<'_> {
     }
 
     fn attribute(&mut self, element: &str, attribute: &str, dest: Range<usize>) {
-        self.page.link(Link {
-            target: self.text[dest.clone()].to_owned(),
-            span: dest.clone(),
-            dest_span: dest,
-            text: String::new(),
-            kind: LinkKind::Attribute { element: element.to_owned(), attribute: attribute.to_owned() },
-        });
+        let kind = LinkKind::Attribute { element: element.to_owned(), attribute: attribute.to_owned() };
+        self.page.link(Link::of(self.text[dest.clone()].to_owned(), dest, kind));
     }
 
     /// Records the link to a file whose content a directive displays.

@@ -296,5 +296,5 @@ pub(in crate::adoc) fn attribute_link(inside: &str, offset: usize, attributes: &
         "xref" => (reference_target(&target, true), LinkKind::Inline),
         _ => (target, link_kind()),
     };
-    Some(Link { target, dest_span: span.clone(), span, text: String::new(), kind })
+    Some(Link::of(target, span, kind))
 }

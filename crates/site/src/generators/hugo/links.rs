@@ -404,10 +404,8 @@ pub(super) fn add_references(text: &str, page: &mut Page) {
         let next = spans.partition_point(|span| span.end <= link.dest_span.start);
         spans.get(next).is_none_or(|span| link.dest_span.end <= span.start)
     });
-    page.links.extend(spans.into_iter().map(|span| {
-        let target = text[span.clone()].to_owned();
-        Link { target, dest_span: span.clone(), span, text: String::new(), kind: LinkKind::Inline }
-    }));
+    let links = spans.into_iter().map(|span| Link::of(text[span.clone()].to_owned(), span, LinkKind::Inline));
+    page.links.extend(links);
     page.links.sort_by_key(|link| (link.span.start, link.dest_span.start));
 }
 

@@ -115,13 +115,7 @@ pub(super) fn unused_definitions(text: &str, page: &Page) -> Vec<Link> {
         last.insert(found[1].trim().to_lowercase(), destination);
     }
     let unused = last.into_values().filter(|destination| !used.contains(&destination.start()));
-    let link = |destination: regex::Match<'_>| Link {
-        target: destination.as_str().to_owned(),
-        dest_span: destination.range(),
-        span: destination.range(),
-        text: String::new(),
-        kind: LinkKind::Reference,
-    };
+    let link = |at: regex::Match<'_>| Link::of(at.as_str().to_owned(), at.range(), LinkKind::Reference);
     unused.map(link).collect()
 }
 

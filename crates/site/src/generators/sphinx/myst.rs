@@ -81,7 +81,7 @@ fn cards(text: &str) -> impl Iterator<Item = Link> + '_ {
 }
 
 fn link(target: &str, span: Range<usize>) -> Link {
-    Link { target: target.to_owned(), dest_span: span.clone(), span, text: String::new(), kind: LinkKind::Reference }
+    Link::of(target.to_owned(), span, LinkKind::Reference)
 }
 
 #[cfg(test)]
