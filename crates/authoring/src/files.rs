@@ -13,7 +13,7 @@ use crate::change_text::{ChangeKind, PageChange, title_of};
 use crate::docs::{path_below_root, repository_path};
 
 /// Maximum number of former contents of a file that are looked through.
-const MAX_FORMER_CONTENTS: usize = 100;
+const MAX_FORMER_PER_FILE: usize = 100;
 
 /// An overlay as the agent's [`EditableTree`].
 #[derive(Debug)]
@@ -179,7 +179,7 @@ impl History for Draft {
     fn former(&self, path: &str, is_wanted: &mut dyn FnMut(&[u8]) -> bool) -> Option<Vec<u8>> {
         let former = self.history().former.get(&repository_path(path, &self.root))?;
         let readable = former.iter().filter(|blob| !self.before.is_set_aside(**blob));
-        readable.take(MAX_FORMER_CONTENTS).find_map(|blob| {
+        readable.take(MAX_FORMER_PER_FILE).find_map(|blob| {
             // A source may lack what no branch has any more.
             let bytes = self.overlay.base().blob(*blob).ok()?;
             is_wanted(&bytes).then_some(bytes)

@@ -3,12 +3,11 @@
 use std::ops::Range;
 
 use docent_markdown::{
-    Field, FieldValue, Format, FrontMatter, Page, Syntax, adoc_header, line_end, line_start, lines_after, parse,
-    text_of,
+    FieldValue, Format, FrontMatter, Page, Syntax, adoc_header, line_end, line_start, lines_after, parse, text_of,
 };
 
 use super::edit::{TextEdit, apply};
-use super::field::{find, new_block};
+use super::field::{find, new_block, others};
 
 /// The edit that adds an address to a field; `None` if the field has it already. The error is the reason why it cannot
 /// be written.
@@ -202,14 +201,8 @@ fn in_brackets(text: &str, value: &Range<usize>, address: &str, quote: &str) -> 
 fn adds_only(before: &FrontMatter, after: &FrontMatter, field: &str, address: &str) -> bool {
     let mut wanted = before.list(field);
     wanted.push(address);
-    let others = |front_matter: &FrontMatter| {
-        let kept = front_matter.fields.iter().filter(|other| other.name != field);
-        let mut others: Vec<Field> = kept.cloned().collect();
-        others.sort_by(|a, b| a.name.cmp(&b.name));
-        others
-    };
     let is_list = matches!(after.value(field), Some(FieldValue::List(_) | FieldValue::Text(_)));
-    is_list && after.list(field) == wanted && others(before) == others(after)
+    is_list && after.list(field) == wanted && others(before, field) == others(after, field)
 }
 
 #[cfg(test)]

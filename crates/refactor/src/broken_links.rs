@@ -13,7 +13,7 @@ use super::history::{History, may_have_heading, renamed_heading};
 use super::nearest::{NameIndex, Reason, Resolution, anchor};
 
 /// Maximum number of former contents of pages that are looked at for the headings of broken anchors.
-const MAX_FORMER_CONTENTS: usize = 5_000;
+const MAX_FORMER_IN_ALL: usize = 5_000;
 
 /// A link that appears broken.
 pub(crate) struct BrokenLink<'a> {
@@ -52,7 +52,7 @@ impl<'a> LinkFixer<'a> {
         history: &'a dyn History,
     ) -> Self {
         let (shown, names) = (ShownPages::default(), NameIndex::of(site));
-        Self { tree, site, pages, shown, names, history, former_contents_left: Cell::new(MAX_FORMER_CONTENTS) }
+        Self { tree, site, pages, shown, names, history, former_contents_left: Cell::new(MAX_FORMER_IN_ALL) }
     }
 
     /// Every link that appears broken, by file, and the evidence of all links for the rules that the site obeys. A link
@@ -321,8 +321,13 @@ fn names_file(from: &str, target: &str, file: &str) -> bool {
 
 fn with_anchor(target: &str, anchor: &str) -> String {
     let path = target.split('#').next().unwrap_or("");
+    format!("{path}{}", fragment(anchor))
+}
+
+/// An anchor as the fragment of a link.
+pub(crate) fn fragment(anchor: &str) -> String {
     let encoded = retargeted_link("#", "", "", Some(anchor));
-    format!("{path}#{}", encoded.rsplit('#').next().unwrap_or(anchor))
+    format!("#{}", encoded.rsplit('#').next().unwrap_or(anchor))
 }
 
 /// Links that differ from a link that resolves in their letter case, their ending or their number of `..` alone, counted by

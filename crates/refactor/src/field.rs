@@ -209,21 +209,22 @@ fn nested(
 /// Whether an edit set this field of the front matter and changed nothing else.
 fn sets_only(before: &FrontMatter, after: &FrontMatter, name: &str, wanted: &str) -> bool {
     let is_set = matches!(after.value(name), Some(FieldValue::Text(text)) if text == wanted);
-    let others = |front_matter: &FrontMatter| {
-        // A mapping without other members is treated as missing.
-        let without = |field: &Field| match (&field.value, name.strip_prefix(&format!("{}.", field.name))) {
-            (FieldValue::Nested(fields), Some(inner)) => {
-                let kept: Vec<Field> = fields.iter().filter(|field| field.name != inner).cloned().collect();
-                (!kept.is_empty()).then(|| Field { name: field.name.clone(), value: FieldValue::Nested(kept) })
-            }
-            _ => Some(field.clone()),
-        };
-        let mut others: Vec<_> =
-            front_matter.fields.iter().filter(|field| field.name != name).filter_map(without).collect();
-        others.sort_by(|a, b| a.name.cmp(&b.name));
-        others
+    is_set && others(before, name) == others(after, name)
+}
+
+/// The fields beside this one, by name. A mapping without other members is treated as missing.
+pub(super) fn others(front_matter: &FrontMatter, name: &str) -> Vec<Field> {
+    let without = |field: &Field| match (&field.value, name.strip_prefix(&format!("{}.", field.name))) {
+        (FieldValue::Nested(fields), Some(inner)) => {
+            let kept: Vec<Field> = fields.iter().filter(|field| field.name != inner).cloned().collect();
+            (!kept.is_empty()).then(|| Field { name: field.name.clone(), value: FieldValue::Nested(kept) })
+        }
+        _ => Some(field.clone()),
     };
-    is_set && others(before) == others(after)
+    let mut others: Vec<_> =
+        front_matter.fields.iter().filter(|field| field.name != name).filter_map(without).collect();
+    others.sort_by(|a, b| a.name.cmp(&b.name));
+    others
 }
 
 /// The range of a field's value: from after the colon to before a comment or the end of the line, over several lines if

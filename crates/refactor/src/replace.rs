@@ -10,9 +10,10 @@ use std::ops::Range;
 use docent_markdown::{
     FieldValue, Format, Page, has_word, is_markdown, line_end, line_of, line_start, lines_after, parse, regex, text_of,
 };
-use docent_site::{LinkSyntax, Site, SiteData, Target, Tree, any_of, is_external, read_json, retargeted_link};
+use docent_site::{LinkSyntax, Site, SiteData, Target, Tree, any_of, is_external, read_json};
 use regex::bytes::Regex;
 
+use super::broken_links::fragment;
 use super::edit::{Change, TextEdit, apply, in_order};
 use super::field::{self, FieldContent};
 use super::occurrences::occurrences;
@@ -414,11 +415,7 @@ impl Work<'_> {
                 };
                 let Some(new) = result.anchors.get(&to).and_then(|anchors| anchors.get(&anchor)) else { continue };
                 let Some(hash) = text.get(link.dest_span.clone()).and_then(|target| target.find('#')) else { continue };
-                let encoded = retargeted_link("#", "", "", Some(new));
-                follow.push(TextEdit::new(
-                    link.dest_span.start + hash..link.dest_span.end,
-                    format!("#{}", encoded.rsplit('#').next().unwrap_or(new)),
-                ));
+                follow.push(TextEdit::new(link.dest_span.start + hash..link.dest_span.end, fragment(new)));
             }
             if follow.is_empty() {
                 continue;
