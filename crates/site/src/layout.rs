@@ -17,7 +17,6 @@ use docent_markdown::{
 use serde::{Deserialize, Serialize};
 
 use crate::api_description::Cache;
-use crate::api_operations::Operations;
 pub(crate) use crate::generator::Generator;
 use crate::generators::{Facts, LayoutOptions, Root, is_index, rules};
 pub(crate) use crate::paths::below;
@@ -110,6 +109,26 @@ pub(crate) struct PageEntry {
     pub(crate) title: Option<String>,
     pub(crate) groups: Arc<[String]>,
     pub(crate) order: u32,
+    pub(crate) version: Option<String>,
+    pub(crate) language: Option<String>,
+}
+
+impl PageEntry {
+    pub(crate) fn named(title: Option<String>, groups: &Arc<[String]>) -> Self {
+        Self { title, groups: Arc::clone(groups), ..Self::default() }
+    }
+}
+
+/// API operations that the navigation shows without a page file of their own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Operations {
+    /// The API description; `None` for any that has the operation.
+    pub(crate) file: Option<String>,
+    /// `GET /users`; `None` for all operations.
+    pub(crate) operation: Option<String>,
+    /// The folder that their pages are served in, if the navigation sets one.
+    pub(crate) directory: Option<String>,
+    pub(crate) groups: Arc<[String]>,
     pub(crate) version: Option<String>,
     pub(crate) language: Option<String>,
 }

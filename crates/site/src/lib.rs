@@ -21,7 +21,6 @@
 
 mod active_fields;
 mod api_description;
-mod api_operations;
 mod backlinks;
 mod check;
 mod code;

@@ -186,6 +186,11 @@ pub(crate) fn encoded(path: &str) -> String {
     encoded_with(path, "")
 }
 
+/// Percent-encodes an address or the path of a file for a URL.
+pub(crate) fn escaped(path: &str) -> String {
+    encoded_with(path, "%#?")
+}
+
 /// Like [`encoded`], with additional characters.
 pub(crate) fn encoded_with(path: &str, more: &str) -> String {
     let mut out = String::with_capacity(path.len());

@@ -96,12 +96,12 @@ impl Navigation {
     }
 
     /// The group names of a node's pages: those around the node, then its own. All of its pages share one list.
-    pub fn groups(around: &Arc<[String]>, node: &Json) -> Arc<[String]> {
+    fn groups(around: &Arc<[String]>, node: &Json) -> Arc<[String]> {
         groups::inside(around, Self::LABELS.iter().filter_map(|name| node.get(name)?.text()))
     }
 
     /// A name of a node, truncated to the maximum length.
-    pub fn name(node: &Json, member: &str) -> Option<String> {
+    pub(crate) fn name(node: &Json, member: &str) -> Option<String> {
         node.get(member)?.text().map(groups::label)
     }
 
@@ -191,14 +191,14 @@ impl Navigation {
 
 /// The groups, version and language around a node.
 #[derive(Debug, Clone, Default)]
-struct Around {
-    groups: Arc<[String]>,
-    version: Option<String>,
-    language: Option<String>,
+pub(crate) struct Around {
+    pub(crate) groups: Arc<[String]>,
+    pub(crate) version: Option<String>,
+    pub(crate) language: Option<String>,
 }
 
 impl Around {
-    fn inside(&self, node: &Json) -> Self {
+    pub(crate) fn inside(&self, node: &Json) -> Self {
         Self {
             groups: Navigation::groups(&self.groups, node),
             version: Navigation::name(node, "version").or_else(|| self.version.clone()),

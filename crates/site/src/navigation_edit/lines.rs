@@ -6,6 +6,7 @@ use docent_markdown::{file_name, folder, is_markdown, joined, lines_after, regex
 
 use super::{Contents, EditableEntry, EntryNaming, Shape, page_of};
 use crate::generators::antora;
+use crate::generators::mkdocs;
 use crate::glob::Globs;
 use crate::layout::Generator;
 use crate::model::{Site, Target};
@@ -16,8 +17,10 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
     let mut found = Vec::new();
     if site.generator() == Generator::MkDocs {
         let home = site.layout().home();
-        let names = ["mkdocs.yml", "mkdocs.yaml"];
-        let file = names.iter().map(|name| from_config_folder(tree, home, name)).find(|file| tree.read(file).is_some());
+        let file = mkdocs::FILES
+            .iter()
+            .map(|name| from_config_folder(tree, home, name))
+            .find(|file| tree.read(file).is_some());
         // If languages have folders, the navigation applies below the folder of each language.
         let Some(file) = file else { return super::zensical::read(tree, site) };
         let bases = site.layout().folders();

@@ -278,16 +278,14 @@ fn named_by_all_metas(site: &Site, page: &str, file: &str, text: &str) -> Vec<St
 
 /// The Docusaurus id of a page after a move to the path `to`.
 pub(super) fn id(tree: &dyn Tree, site: &Site, file: &str, to: &str) -> Option<String> {
-    let root = site.layout().root(to)?;
-    stem(to)?;
-    Some(docusaurus::id(root, &root.source_path(to)?, &front_matter(&tree.read(file)?)))
+    id_with(site, to, &front_matter(&tree.read(file)?))
 }
 
-/// The id of a new page.
-pub(super) fn id_of_new(site: &Site, file: &str) -> Option<String> {
-    let root = site.layout().root(file)?;
-    stem(file)?;
-    Some(docusaurus::id(root, &root.source_path(file)?, &FrontMatter::default()))
+/// The id of a page at `path` with this front matter.
+pub(super) fn id_with(site: &Site, path: &str, front: &FrontMatter) -> Option<String> {
+    let root = site.layout().root(path)?;
+    stem(path)?;
+    Some(docusaurus::id(root, &root.source_path(path)?, front))
 }
 
 /// The link of a script entry after its page moves to `to`; the link may be relative to a base.

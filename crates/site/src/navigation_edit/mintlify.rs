@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use docent_markdown::{is_markdown_page, line_start, site_path};
 
-use super::{FileEdit, NavigationPlace, quoted};
+use super::{FileEdit, NavigationPlace, quoted, shared_folders};
 use crate::model::{Site, Target};
 use crate::navigation::{Navigation, PageList};
 use crate::tree::Tree;
@@ -102,10 +102,7 @@ impl MintlifyFiles {
     /// to the end of the first list. `None` when there is no list of pages.
     pub(super) fn add(&self, site: &Site, file: &str) -> Option<(FileEdit, &PageList)> {
         let name = entry_name(site, file);
-        let nearness = |page: &str| {
-            let shared = page.split('/').zip(name.split('/')).take_while(|(a, b)| a == b).count();
-            shared.min(name.split('/').count() - 1)
-        };
+        let nearness = |page: &str| shared_folders(page, &name);
         let nearest = |index: usize| {
             let entries = self.navigation.entries.iter().filter(move |entry| entry.list == Some(index));
             let depth = entries.clone().map(|entry| nearness(&entry.page)).max()?;

@@ -25,7 +25,7 @@ mod zensical;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use docent_markdown::{folder, is_page, line_of, line_start};
+use docent_markdown::{FrontMatter, folder, is_page, line_of, line_start};
 
 use crate::glob::Globs;
 use crate::layout::below;
@@ -464,20 +464,16 @@ impl<'s> NavigationFiles<'s> {
                 NeededEntry::NotPossible(why) => NavigationEdits::of(Vec::new(), vec![why]),
             };
         }
-        let nearness = |page: &str| {
-            let shared = page.split('/').zip(file.split('/')).take_while(|(a, b)| a == b).count();
-            shared.min(file.split('/').count() - 1)
-        };
         let candidates =
             self.contents.iter().flat_map(|contents| contents.entries.iter().map(move |entry| (contents, entry)));
         let usable = candidates.filter(|(_, entry)| entry.item.is_some() && entry.naming != EntryNaming::Folder);
         // The last of the entries that are nearest in the folder tree.
-        let Some((contents, entry)) = usable.max_by_key(|(_, entry)| nearness(&entry.page)) else {
+        let Some((contents, entry)) = usable.max_by_key(|(_, entry)| shared_folders(&entry.page, file)) else {
             return NavigationEdits::default();
         };
         let written = &contents.text[entry.value.clone()];
         let name = match entry.naming {
-            EntryNaming::Id => literals::id_of_new(self.site, file),
+            EntryNaming::Id => literals::id_with(self.site, file, &FrontMatter::default()),
             _ => self.renamed(contents, entry, written, file),
         };
         let added = name.and_then(|name| contents.like(entry, &name, title));
@@ -581,6 +577,12 @@ fn quoted(text: &str) -> String {
 /// The path, if it is a page of the repository.
 fn page_of(site: &Site, file: Option<String>) -> Option<String> {
     file.filter(|file| is_page(file) && site.has_any(file))
+}
+
+/// How many folders around a new page are also around another page.
+fn shared_folders(page: &str, new: &str) -> usize {
+    let shared = page.split('/').zip(new.split('/')).take_while(|(a, b)| a == b).count();
+    shared.min(new.split('/').count() - 1)
 }
 
 #[cfg(test)]

@@ -164,7 +164,7 @@ fn mkdocs(tree: &dyn Tree, site: &Site) -> Option<RedirectMaps> {
     );
     (site.generator() == Generator::MkDocs).then_some(())?;
     let home = site.layout().home();
-    let files = ["mkdocs.yml", "mkdocs.yaml"].map(|name| from_config_folder(tree, home, name));
+    let files = crate::generators::mkdocs::FILES.map(|name| from_config_folder(tree, home, name));
     let (file, text) = files.into_iter().find_map(|file| Some((file.clone(), tree.text(&file)?)))?;
     let mut entries = Vec::new();
     let mut indent = None;

@@ -13,8 +13,7 @@ use std::collections::{HashMap, HashSet};
 use docent_markdown::{Format, Lines, Problem, is_page, joined, parse_as, slug};
 
 use crate::api_description::{self, Description, Operation};
-use crate::api_operations::Operations;
-use crate::layout::{Layout, Place};
+use crate::layout::{Layout, Operations, Place};
 use crate::site_page::{FileRead, SitePage, title_from};
 use crate::tree::Tree;
 use markdown::RenderedPage;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use docent_markdown::{AnchorStyle, FrontMatter, file_name, folder, joined, regex};
 
+use super::built_site::path_in_folder;
 use super::script_value::{ScriptValue, value_at};
 use super::{Facts, Root, RootOptions, Rules};
 use crate::glob::{Globs, Letters};
@@ -57,10 +58,7 @@ impl Content {
     /// The path a file is served at, with the extension of the file.
     pub(super) fn place(&self, file: &str) -> Option<String> {
         self.items.iter().find_map(|item| {
-            let relative_path = match item.source.as_str() {
-                "" => Some(file).filter(|file| !file.starts_with("../")),
-                source => file.strip_prefix(source)?.strip_prefix('/'),
-            }?;
+            let relative_path = path_in_folder(&item.source, file)?;
             (item.files.is_match(relative_path) && !item.excluded.is_match(relative_path))
                 .then(|| below(&item.base_path, relative_path))
         })

@@ -560,9 +560,7 @@ impl SidebarReader<'_> {
     }
 
     fn page(&mut self, id: &str, title: Option<&str>, groups: &Groups) {
-        let entry =
-            PageEntry { title: title.map(str::to_owned), groups: Groups::clone(groups), ..PageEntry::default() };
-        self.entries.add(id_key(self.navigation, id), entry);
+        self.entries.add(id_key(self.navigation, id), PageEntry::named(title.map(str::to_owned), groups));
     }
 }
 

@@ -343,11 +343,7 @@ fn mounts(config: &Yaml) -> Vec<(String, String, Option<String>)> {
 }
 
 fn themes(config: &Yaml) -> Vec<&str> {
-    match config.get("theme") {
-        Some(Yaml::Text(name)) => vec![name],
-        Some(list) => list.list().iter().filter_map(Yaml::text).collect(),
-        None => Vec::new(),
-    }
+    config.get("theme").into_iter().flat_map(Yaml::texts).collect()
 }
 
 fn ugly_urls(config: &Yaml) -> UglyUrls {

@@ -4,17 +4,15 @@ mod links;
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use docent_markdown::{AnchorStyle, stem};
 
 use super::{Facts, Root, Rules};
 use crate::api_description::METHODS;
-use crate::api_operations::Operations;
 use crate::glob::Globs;
-use crate::layout::{Generator, Layout, PageEntries, PageEntry};
+use crate::layout::{Generator, Layout, Operations, PageEntries, PageEntry};
 use crate::link_target::is_external;
-use crate::navigation::Navigation;
+use crate::navigation::{Around, Navigation};
 use crate::navigation_json::{Json, Value};
 use crate::navigation_refs::resolved;
 use crate::paths::index_path;
@@ -200,9 +198,7 @@ fn files_of(json: &Json) -> Vec<String> {
 struct InheritedContext {
     file: Option<String>,
     directory: Option<String>,
-    groups: Arc<[String]>,
-    version: Option<String>,
-    language: Option<String>,
+    around: Around,
     /// Whether a node around it is `hidden` and not `searchable`.
     is_hidden: bool,
 }
@@ -232,9 +228,7 @@ impl NavigationReader<'_> {
         let Value::Object(members) = &node.value else { return };
         let text = |name: &str| node.text_of(name).map(str::to_owned);
         let mut inherited = context.clone();
-        inherited.groups = Navigation::groups(&inherited.groups, node);
-        inherited.version = Navigation::name(node, "version").or(inherited.version);
-        inherited.language = Navigation::name(node, "language").or(inherited.language);
+        inherited.around = context.around.inside(node);
         inherited.is_hidden |= is_true(node, "hidden") && !is_true(node, "searchable");
         if let Some(page) = text("root") {
             self.add_page(&page, &inherited);
@@ -281,13 +275,14 @@ impl NavigationReader<'_> {
     }
 
     fn add_operation(&mut self, file: Option<String>, operation: Option<String>, context: &InheritedContext) {
+        let Around { groups, version, language } = context.around.clone();
         self.operations.push(Operations {
             file,
             operation,
             directory: context.directory.clone(),
-            groups: context.groups.clone(),
-            version: context.version.clone(),
-            language: context.language.clone(),
+            groups,
+            version,
+            language,
         });
     }
 }

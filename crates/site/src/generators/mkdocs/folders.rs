@@ -261,11 +261,7 @@ impl FolderReader<'_> {
                     match root {
                         Some(root) => {
                             let key = root.path(&path, &FrontMatter::default());
-                            let entry = PageEntry {
-                                title: title.clone(),
-                                groups: Groups::clone(groups),
-                                ..PageEntry::default()
-                            };
+                            let entry = PageEntry::named(title.clone(), groups);
                             self.entries.add(key, entry);
                         }
                         None => self.folder(&path, groups, Some(title.as_deref()), depth),

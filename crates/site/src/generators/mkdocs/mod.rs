@@ -264,7 +264,7 @@ fn exclude_globs(file: &str, config: &Yaml) -> Globs {
     let mut lines: Vec<String> = std::iter::once("/templates/").chain(lines).map(str::to_owned).collect();
     // The plug-in `exclude` compares whole paths, and its `*` matches slashes, too.
     let globs = plugin(config, "exclude").and_then(|options| options.get("glob"));
-    let globs = globs.into_iter().flat_map(|globs| std::iter::once(globs).chain(globs.list())).filter_map(Yaml::text);
+    let globs = globs.into_iter().flat_map(Yaml::texts);
     lines.extend(globs.map(|glob| match glob.contains('/') {
         true => format!("/{}", glob.replace("**", "*").replace('*', "**")),
         false => glob.to_owned(),
@@ -328,13 +328,9 @@ fn anchors(config: &Yaml, text: &str) -> AnchorStyle {
 fn snippets(tree: &dyn Tree, config: &Yaml, home: &str, docs: &str) -> Vec<String> {
     let extensions = config.list_of("markdown_extensions");
     let base_paths = extensions.iter().find_map(|item| item.get("pymdownx.snippets")?.get("base_path"));
-    let base_paths: Vec<&str> = match base_paths {
-        Some(Yaml::Text(path)) => vec![path.as_str()],
-        Some(list) => list.list().iter().filter_map(Yaml::text).collect(),
-        None => Vec::new(),
-    };
     let mut folders: Vec<String> = base_paths
         .into_iter()
+        .flat_map(Yaml::texts)
         .filter_map(|path| joined_in(tree.root(), home, path.trim_start_matches("!relative ")))
         .collect();
     folders.extend([home.to_owned(), docs.to_owned()]);
@@ -376,9 +372,7 @@ impl NavReader<'_> {
             let file = below(folder, path.trim_start_matches("./"));
             let Some(root) = self.layout.root(&file) else { continue };
             let key = root.path(&file, &FrontMatter::default());
-            let entry =
-                PageEntry { title: title.map(str::to_owned), groups: Groups::clone(groups), ..PageEntry::default() };
-            self.entries.add(key, entry);
+            self.entries.add(key, PageEntry::named(title.map(str::to_owned), groups));
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::generators::LinkRules;
 use crate::generators::fallback_links::{resolve_by_name, retargeted_link_by_name};
 use crate::layout::below;
 use crate::link_target::{
-    LinkRequest, LinkSyntax, ParsedLink, encoded_with, has_markdown_ending, parts, relative_file_path, relative_path,
+    LinkRequest, LinkSyntax, ParsedLink, escaped, has_markdown_ending, parts, relative_file_path, relative_path,
     retargeted_link, suffix_of, with_dot_slash_like,
 };
 use crate::model::{Site, Target};
@@ -228,11 +228,6 @@ impl<'s> Links<'s> {
             && !self.site.served.contains_key(&below(language, &self.without_default_language(address)))
             && self.source_of_page(&below(language, &self.without_default_language(address))).is_none()
     }
-}
-
-/// Percent-encodes an address for a URL.
-fn escaped(path: &str) -> String {
-    encoded_with(path, "%#?")
 }
 
 #[cfg(test)]

@@ -310,7 +310,7 @@ impl SidebarReader<'_> {
 
     fn page(&mut self, slug: &str, title: Option<String>, groups: &Groups) {
         let path = site_path_of(slug);
-        let entry = PageEntry { title, groups: Groups::clone(groups), ..PageEntry::default() };
+        let entry = PageEntry::named(title, groups);
         self.entries.add(path.clone(), entry.clone());
         // In another language the page has a title of its own.
         let order = self.entries.next;

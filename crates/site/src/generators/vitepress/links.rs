@@ -7,7 +7,7 @@ use crate::generators::fallback_links::{resolve_by_name, retargeted_link_by_name
 use crate::generators::{LinkRules, Root};
 use crate::layout::{Layout, below};
 use crate::link_target::{
-    LinkRequest, LinkSyntax, ParsedLink, encoded_with, has_markdown_ending, parts, relative_file_path, retargeted_link,
+    LinkRequest, LinkSyntax, ParsedLink, escaped, has_markdown_ending, parts, relative_file_path, retargeted_link,
     suffix_of, with_dot_slash_like,
 };
 use crate::model::{Site, Target};
@@ -271,11 +271,6 @@ fn matches_segment(pattern: &str, segment: &str) -> bool {
         }
         _ => pattern == segment,
     }
-}
-
-/// Percent-encodes a file path for a URL.
-fn escaped(path: &str) -> String {
-    encoded_with(path, "%#?")
 }
 
 #[cfg(test)]

@@ -234,7 +234,7 @@ impl SidebarReader {
             let base = item.text_of("base").unwrap_or(base);
             if let Some(link) = item.text_of("link").filter(|link| !is_external(link)) {
                 let link = link.split(['#', '?']).next().unwrap_or(link);
-                let entry = PageEntry { title: text.clone(), groups: Groups::clone(groups), ..PageEntry::default() };
+                let entry = PageEntry::named(text.clone(), groups);
                 self.entries.add(site_path_of(&below(base, link)), entry);
             }
             match item.get("items") {
