@@ -216,6 +216,7 @@ mod tests {
     use super::*;
     use crate::generators::fallback_links::resolve_by_name;
     use crate::model::{Site, Target};
+    use crate::sample::missing;
 
     fn sample() -> BTreeMap<String, Vec<u8>> {
         let files = [
@@ -257,7 +258,6 @@ mod tests {
     #[test]
     fn targets_are_read_as_a_browser_would() {
         let site = Site::read(&sample());
-        let missing = |path: &str| Target::Missing { path: Some(path.to_owned()), anchor: None };
         for (from, target, expected) in [
             ("index.mdx", "/guides/retries", page("guides/retries.mdx", None)),
             ("index.mdx", "/guides/retries.mdx", page("guides/retries.mdx", None)),

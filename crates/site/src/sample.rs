@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::layout::Layout;
+use crate::link_target::{LinkRequest, LinkSyntax};
+use crate::model::{Site, Target};
 use crate::read_file::read_file;
 use crate::tree::{Tree, from_root};
 
@@ -19,6 +21,29 @@ fn placed(tree: &Files, file: &str) -> (String, String, Option<String>) {
     let read = read_file(&layout, file, &tree[file], tree);
     let [page] = read.pages.as_slice() else { panic!("{file} makes {} pages", read.pages.len()) };
     (page.place.site_path.clone(), page.place.groups.join("/"), page.place.title.clone())
+}
+
+pub(crate) fn page(file: &str) -> Target {
+    Target::Page { file: file.to_owned(), anchor: None }
+}
+
+pub(crate) fn missing(path: &str) -> Target {
+    Target::Missing { path: Some(path.to_owned()), anchor: None }
+}
+
+pub(crate) fn asset(file: &str) -> Target {
+    Target::Asset { file: file.to_owned() }
+}
+
+/// Asserts that a link that is written like another one leads to its file.
+#[track_caller]
+pub(crate) fn assert_link_leads(site: &Site, from: &str, to: &str, like: &str, syntax: LinkSyntax) {
+    let written = site.link(&LinkRequest { from, to, anchor: None, like, syntax });
+    let found = match site.resolve_in(from, &written, syntax) {
+        Target::Page { file, .. } | Target::Asset { file } => file,
+        other => format!("{other:?}"),
+    };
+    assert_eq!(found, to, "{written} for {like:?} in {from}");
 }
 
 /// Asserts the site path, the groups and the navigation title of files.

@@ -1,11 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::sample::Files;
-
-fn tree(files: &[(&str, &str)]) -> Files {
-    files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
-}
+use crate::sample::{Files, site as tree};
 
 /// The tree after the edits, and with a page moved if `moved` is given.
 fn after(tree: &Files, edits: &NavigationEdits, moved: Option<(&str, &str)>) -> Files {

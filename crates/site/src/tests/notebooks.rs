@@ -6,7 +6,7 @@ use crate::layout::Layout;
 use crate::link_target::{LinkRequest, LinkSyntax};
 use crate::model::{Site, Target};
 use crate::read_file::read_file;
-use crate::sample::{Files, site};
+use crate::sample::{Files, page, site};
 use crate::skip_reason::SkipReason;
 
 const LAB: &str = r##"{"cells": [
@@ -30,7 +30,6 @@ const SPHINX: [(&str, &str); 1] = [("docs/conf.py", "extensions = ['myst_nb']\n"
 
 #[test]
 fn a_notebook_is_served_as_its_generator_does_and_links_to_it_are_followed() {
-    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: None };
     for (configuration, address) in [(&SPHINX[..], "guide/lab"), (&[], "docs/guide/lab.ipynb")] {
         let site = Site::read(&docs(configuration));
         assert_eq!(site.address("docs/guide/lab.ipynb"), Some(address));

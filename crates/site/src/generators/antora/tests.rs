@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::layout::Generator;
-use crate::sample::{Files, as_docs_root, site};
+use crate::sample::{Files, as_docs_root, assert_link_leads, site};
 
 fn docs() -> Files {
     site(&[
@@ -170,12 +170,7 @@ proptest! {
         let site = Site::read(&tree);
         let name = |file: &str| crate::tree::from_root(root, file);
         let (from, to) = (name(files[from]), name(files[to]));
-        let written = site.link(&LinkRequest { from: &from, to: &to, anchor: None, like, syntax });
-        let found = match site.resolve_in(&from, &written, syntax) {
-            Target::Page { file, .. } | Target::Asset { file } => file,
-            other => format!("{other:?}"),
-        };
-        prop_assert_eq!(found, to, "{} for {:?} in {}", written, like, from);
+        assert_link_leads(&site, &from, &to, like, syntax);
     }
 
     #[test]

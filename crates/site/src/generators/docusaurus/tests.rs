@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::layout::{Generator, Layout};
 use crate::link_target::{LinkRequest, LinkSyntax};
 use crate::model::{Site, Target};
-use crate::sample::{assert_places, messages, site};
+use crate::sample::{assert_places, asset, messages, missing, page, site};
 use crate::tree::Tree;
 
 /// The sample site in `tests/sites/docusaurus`, seen from a docs root in it.
@@ -62,20 +62,8 @@ impl Tree for Odd {
     }
 }
 
-fn page(file: &str) -> Target {
-    Target::Page { file: file.to_owned(), anchor: None }
-}
-
 fn anchored(file: &str, anchor: &str) -> Target {
     Target::Page { file: file.to_owned(), anchor: Some(anchor.to_owned()) }
-}
-
-fn missing(path: &str) -> Target {
-    Target::Missing { path: Some(path.to_owned()), anchor: None }
-}
-
-fn asset(file: &str) -> Target {
-    Target::Asset { file: file.to_owned() }
 }
 
 #[test]

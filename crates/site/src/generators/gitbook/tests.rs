@@ -4,19 +4,7 @@ use super::*;
 use crate::ShownPages;
 use crate::link_target::{LinkRequest, LinkSyntax};
 use crate::model::{Site, Target};
-use crate::sample::{as_docs_root, built_site, site};
-
-fn page(file: &str) -> Target {
-    Target::Page { file: file.to_owned(), anchor: None }
-}
-
-fn missing(path: &str) -> Target {
-    Target::Missing { path: Some(path.to_owned()), anchor: None }
-}
-
-fn asset(file: &str) -> Target {
-    Target::Asset { file: file.to_owned() }
-}
+use crate::sample::{as_docs_root, assert_link_leads, asset, built_site, missing, page, site};
 
 #[test]
 fn pages_are_what_the_summary_names_and_two_more() {
@@ -262,11 +250,6 @@ proptest! {
             false => Site::read(&tree),
         };
         let (from, to) = (name(files[from]), name(files[to]));
-        let written = site.link(&LinkRequest { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
-        let found = match site.resolve(&from, &written) {
-            Target::Page { file, .. } | Target::Asset { file } => file,
-            other => format!("{other:?}"),
-        };
-        prop_assert_eq!(found, to, "{} for {:?} in {}", written, like, from);
+        assert_link_leads(&site, &from, &to, like, LinkSyntax::Markdown);
     }
 }

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use crate::layout::Generator;
 use crate::link_target::{LinkRequest, LinkSyntax};
 use crate::model::{Site, Target};
+use crate::sample::missing;
 
 fn tree(config: &str, more: &[(&str, &str)]) -> BTreeMap<String, Vec<u8>> {
     let files = [
@@ -126,7 +127,6 @@ fn content_alone_is_read_as_hugo_reads_it() {
 #[test]
 fn links_are_urls_and_references_are_files() {
     let site = Site::read(&tree(ONE, &[]));
-    let missing = |path: &str| Target::Missing { path: Some(path.to_owned()), anchor: None };
     for (from, target, expected) in [
         ("content/docs/_index.md", "uno-dos", page("content/docs/one.md", None)),
         ("content/docs/one.md", "../leaf/#x", page("content/docs/leaf/index.md", Some("x"))),

@@ -6,6 +6,7 @@ use crate::LinkSyntax;
 use crate::layout::Generator;
 use crate::link_target::LinkRequest;
 use crate::model::{Site, Target};
+use crate::sample::missing;
 
 /// The configuration in `tests/sites/jekyll`. Expected addresses are those of its build by Jekyll 4.3.1.
 const CONFIG: &str = "\
@@ -76,10 +77,6 @@ fn site(config: &str) -> Site {
 
 fn page(file: &str, anchor: Option<&str>) -> Target {
     Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) }
-}
-
-fn missing(path: &str) -> Target {
-    Target::Missing { path: Some(path.to_owned()), anchor: None }
 }
 
 #[test]

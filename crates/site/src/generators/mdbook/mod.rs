@@ -243,7 +243,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sample::{as_docs_root, built_site};
+    use crate::sample::{as_docs_root, assert_link_leads, asset, built_site, missing};
 
     #[test]
     fn pages_are_what_the_summary_names() {
@@ -268,8 +268,6 @@ mod tests {
     fn links_lead_where_the_built_pages_have_them() {
         let site = Site::read(&built_site("mdbook"));
         let page = |file: &str| Target::Page { file: format!("src/{file}"), anchor: None };
-        let missing = |path: &str| Target::Missing { path: Some(path.to_owned()), anchor: None };
-        let asset = |file: &str| Target::Asset { file: file.to_owned() };
         let (preface, start) = ("src/preface.md", "src/guide/start.md");
         for (from, target, expected) in [
             // A `README.md` becomes `index.html`, but links to the file are not rewritten.
@@ -307,12 +305,7 @@ mod tests {
             let name = |file: &str| if starts_in_source { file.to_owned() } else { format!("src/{file}") };
             let site = if starts_in_source { Site::read(&as_docs_root("src", tree)) } else { Site::read(&tree) };
             let (from, to) = (name(files[from]), name(files[to]));
-            let written = site.link(&LinkRequest { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
-            let found = match site.resolve(&from, &written) {
-                Target::Page { file, .. } | Target::Asset { file } => file,
-                other => format!("{other:?}"),
-            };
-            prop_assert_eq!(found, to, "{} for {:?} in {}", written, like, from);
+            assert_link_leads(&site, &from, &to, like, LinkSyntax::Markdown);
         }
     }
 }

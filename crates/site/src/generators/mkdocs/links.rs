@@ -205,7 +205,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sample::{as_docs_root, built_site};
+    use crate::sample::{as_docs_root, assert_link_leads, asset, built_site, missing};
 
     fn page(file: &str, anchor: Option<&str>) -> Target {
         Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) }
@@ -214,8 +214,6 @@ mod tests {
     #[test]
     fn links_lead_where_the_built_pages_have_them() {
         let site = Site::read(&built_site("mkdocs"));
-        let missing = |path: &str| Target::Missing { path: Some(path.to_owned()), anchor: None };
-        let asset = |file: &str| Target::Asset { file: file.to_owned() };
         let (index, start) = ("docs/index.md", "docs/guide/start.md");
         for (from, target, expected) in [
             (index, "guide/start.md#custom", page(start, Some("custom"))),
@@ -343,12 +341,7 @@ mod tests {
             let name = |file: &str| if starts_in_source { file.to_owned() } else { format!("docs/{file}") };
             let site = if starts_in_source { Site::read(&as_docs_root("docs", tree)) } else { Site::read(&tree) };
             let (from, to) = (name(files[from]), name(files[to]));
-            let written = site.link(&LinkRequest { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
-            let found = match site.resolve(&from, &written) {
-                Target::Page { file, .. } | Target::Asset { file } => file,
-                other => format!("{other:?}"),
-            };
-            prop_assert_eq!(found, to, "{} for {:?} in {}", written, like, from);
+            assert_link_leads(&site, &from, &to, like, LinkSyntax::Markdown);
         }
     }
 }

@@ -5,10 +5,7 @@ use proptest::prelude::*;
 use crate::layout::Generator;
 use crate::link_target::{LinkRequest, LinkSyntax};
 use crate::model::{Site, Target};
-
-fn tree(files: &[(&str, &str)]) -> BTreeMap<String, Vec<u8>> {
-    files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
-}
+use crate::sample::{missing, page, site as tree};
 
 fn fumadocs() -> BTreeMap<String, Vec<u8>> {
     tree(&[
@@ -36,14 +33,6 @@ fn nextra() -> BTreeMap<String, Vec<u8>> {
         ("app/(more)/about/page.mdx", ""),
         ("public/dot.svg", ""),
     ])
-}
-
-fn page(file: &str) -> Target {
-    Target::Page { file: file.to_owned(), anchor: None }
-}
-
-fn missing(path: &str) -> Target {
-    Target::Missing { path: Some(path.to_owned()), anchor: None }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::link_target::{LinkRequest, LinkSyntax};
 use crate::model::{Site, Target};
-use crate::sample::site;
+use crate::sample::{asset, missing, page, site};
 use crate::tree::{Tree, from_root};
 
 /// A repository with its docs in a subfolder.
@@ -44,9 +44,6 @@ impl Tree for Repository {
 
 #[test]
 fn links_are_read_as_a_forge_reads_them() {
-    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: None };
-    let asset = |file: &str| Target::Asset { file: file.to_owned() };
-    let missing = |path: &str| Target::Missing { path: Some(path.to_owned()), anchor: None };
     let site = Site::read(&Repository::seen_from("docs"));
     assert_eq!(site.address("a.md"), Some("a"));
     for (from, target, expected) in [
@@ -122,7 +119,6 @@ fn asciidoc_is_read_as_a_forge_shows_it() {
         ("docs/img/x.png", ""),
     ]);
     let site = Site::read(&files);
-    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: None };
     for (target, expected) in [
         ("a.adoc", page("docs/a.adoc")),
         ("a.adoc#", page("docs/a.adoc")),

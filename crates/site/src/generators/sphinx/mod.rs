@@ -361,7 +361,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sample::{Files, as_docs_root, site};
+    use crate::sample::{Files, as_docs_root, assert_link_leads, asset, missing, page, site};
 
     fn docs() -> Files {
         site(&[
@@ -396,9 +396,6 @@ mod tests {
     #[test]
     fn links_name_files_and_labels_are_left_alone() {
         let site = Site::read(&docs());
-        let page = |file: &str| Target::Page { file: file.to_owned(), anchor: None };
-        let asset = |file: &str| Target::Asset { file: file.to_owned() };
-        let missing = |path: &str| Target::Missing { path: Some(path.to_owned()), anchor: None };
         for (target, expected) in [
             ("../index.md", page("docs/index.md")),
             ("/guide/index.md", page("docs/guide/index.md")),
@@ -435,12 +432,7 @@ mod tests {
             let name = |file: &str| if starts_in_source { file.to_owned() } else { format!("docs/{file}") };
             let site = if starts_in_source { Site::read(&as_docs_root("docs", docs())) } else { Site::read(&docs()) };
             let (from, to) = (name(files[from]), name(files[to]));
-            let written = site.link(&LinkRequest { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
-            let found = match site.resolve(&from, &written) {
-                Target::Page { file, .. } | Target::Asset { file } => file,
-                other => format!("{other:?}"),
-            };
-            prop_assert_eq!(found, to, "{} for {:?} in {}", written, like, from);
+            assert_link_leads(&site, &from, &to, like, LinkSyntax::Markdown);
         }
     }
 }

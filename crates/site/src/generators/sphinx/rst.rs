@@ -218,7 +218,7 @@ mod tests {
 
     use super::*;
     use crate::link_target::LinkSyntax;
-    use crate::sample::{Files, as_docs_root, built_site, site};
+    use crate::sample::{Files, as_docs_root, assert_link_leads, asset, built_site, missing, page, site};
 
     fn docs() -> Files {
         site(&[
@@ -238,10 +238,7 @@ mod tests {
     #[test]
     fn roles_name_documents_and_labels() {
         let site = Site::read(&docs());
-        let page = |file: &str| Target::Page { file: file.to_owned(), anchor: None };
         let at = |file: &str, anchor: &str| Target::Page { file: file.to_owned(), anchor: Some(anchor.to_owned()) };
-        let asset = |file: &str| Target::Asset { file: file.to_owned() };
-        let missing = |path: &str| Target::Missing { path: Some(path.to_owned()), anchor: None };
         for (target, expected) in [
             (":doc:`../index`", page("docs/index.rst")),
             (":doc:`words\nof it </guide/index>`", page("docs/guide/index.rst")),
@@ -337,12 +334,7 @@ mod tests {
             let name = |file: &str| if starts_in_source { file.to_owned() } else { format!("docs/{file}") };
             let site = if starts_in_source { Site::read(&as_docs_root("docs", docs())) } else { Site::read(&docs()) };
             let (from, to) = (name(files[from]), name(files[to]));
-            let written = site.link(&LinkRequest { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
-            let found = match site.resolve(&from, &written) {
-                Target::Page { file, .. } | Target::Asset { file } => file,
-                other => format!("{other:?}"),
-            };
-            prop_assert_eq!(found, to, "{} for {:?} in {}", written, like, from);
+            assert_link_leads(&site, &from, &to, like, LinkSyntax::Markdown);
         }
 
         #[test]

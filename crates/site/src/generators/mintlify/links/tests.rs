@@ -5,11 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::layout::Generator;
 use crate::link_target::LinkSyntax;
+use crate::sample::site as tree;
 use crate::tree::Tree;
-
-fn tree(files: &[(&str, &str)]) -> BTreeMap<String, Vec<u8>> {
-    files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
-}
 
 fn sample() -> BTreeMap<String, Vec<u8>> {
     tree(&[

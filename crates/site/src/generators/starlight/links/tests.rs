@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::sample::{Files, site};
+use crate::sample::{Files, missing, site};
 
 const CONFIG: &str = "
 import starlight from '@astrojs/starlight';
@@ -45,10 +45,6 @@ fn in_content(page: &str) -> String {
 
 fn page(file: &str) -> Target {
     Target::Page { file: in_content(file), anchor: None }
-}
-
-fn missing(path: &str) -> Target {
-    Target::Missing { path: Some(path.to_owned()), anchor: None }
 }
 
 #[test]

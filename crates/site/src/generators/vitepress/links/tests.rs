@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::sample::{Files, site};
+use crate::sample::{Files, asset, missing, page, site};
 
 const CONFIG: &str = "
 export default {
@@ -39,18 +39,6 @@ fn odd(home: &str, more: &str) -> Files {
         files = files.into_iter().map(|(path, bytes)| (format!("{home}/{path}"), bytes)).collect();
     }
     files
-}
-
-fn page(file: &str) -> Target {
-    Target::Page { file: file.to_owned(), anchor: None }
-}
-
-fn asset(file: &str) -> Target {
-    Target::Asset { file: file.to_owned() }
-}
-
-fn missing(path: &str) -> Target {
-    Target::Missing { path: Some(path.to_owned()), anchor: None }
 }
 
 #[test]
