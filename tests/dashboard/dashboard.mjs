@@ -482,11 +482,15 @@ const inspect = async (where) => {
     }, RULES);
     expect(`${where}: axe`, violations.length === 0, violations.join('\n'));
   }
+  // Also where a reader has made everything larger.
+  const width = page.viewportSize().width;
+  if (width === 360) await page.setViewportSize({ width: 320, height: 900 });
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   expect(`${where}: no sideways scrolling of the page`, overflow <= 0, overflow);
+  await page.setViewportSize({ width, height: 900 });
 };
 for (const colorScheme of ['light', 'dark']) {
-  for (const width of [1280, 320]) {
+  for (const width of [1280, 360]) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 900 });
     for (const path of pages) {
@@ -506,18 +510,32 @@ for (const colorScheme of ['light', 'dark']) {
     await page.getByRole('button', { name: 'Check' }).click();
     await page.locator('#repository-problem').waitFor();
     await inspect(`a refused form ${colorScheme} ${width}`);
-    const name = { light320: 'project-narrow', light1280: 'project', dark1280: 'project-dark' }[colorScheme + width];
+    const name = { light360: 'project-narrow', light1280: 'project', dark1280: 'project-dark' }[colorScheme + width];
     if (!name) continue;
     await page.goto(`${server}/dashboard/acme`);
     await picture(name);
   }
 }
 
-// One picture of all pages per theme.
-if (gallery) {
+// Without scripts: every page is there, and a question is answered.
+const plain = await browser.newContext({ javaScriptEnabled: false, storageState: await context.storageState() });
+const reader = await plain.newPage();
+for (const path of pages.filter((path) => !path.endsWith('nowhere'))) {
+  const response = await reader.goto(server + path);
+  expect(`${path} without scripts`, response.status() === 200 && (await reader.locator('main h1').count()) === 1, response.status());
+}
+await reader.goto(`${server}/dashboard/acme/playground`);
+await reader.locator('#q').fill('How often is a webhook delivery retried?');
+await reader.getByRole('button', { name: 'Ask' }).click();
+expect('a question is answered without scripts', (await reader.getByRole('heading', { name: 'Answer' }).count()) === 1 && (await reader.locator('main .card .words').count()) === 1, await reader.locator('main').textContent());
+await plain.close();
+
+// One picture of all pages per theme and width.
+for (const width of gallery ? [1280, 360] : []) {
   const camera = await browser.newContext({
-    viewport: { width: 1280, height: 900 }, deviceScaleFactor: 0.5, storageState: await context.storageState(),
+    viewport: { width, height: 900 }, deviceScaleFactor: width === 360 ? 0.75 : 0.5, storageState: await context.storageState(),
   });
+  const [columns, narrow] = width === 360 ? [9, 'narrow-'] : [4, ''];
   for (const colorScheme of ['light', 'dark']) {
     const shot = await camera.newPage();
     await shot.emulateMedia({ colorScheme });
@@ -527,10 +545,10 @@ if (gallery) {
       const image = (await shot.screenshot({ type: 'png' })).toString('base64');
       tiles.push(`<figure><img src="data:image/png;base64,${image}"><figcaption>${await shot.title()}</figcaption></figure>`);
     }
-    const style = 'body{margin:8px;display:grid;grid-template-columns:repeat(4,1fr);gap:8px;font:12px sans-serif}figure{margin:0}img{width:100%;border:1px solid #888}';
+    const style = `body{margin:8px;display:grid;grid-template-columns:repeat(${columns},1fr);gap:8px;font:12px sans-serif}figure{margin:0}img{width:100%;border:1px solid #888}`;
     const sheet = await browser.newPage({ viewport: { width: 1600, height: 900 } });
     await sheet.setContent(`<style>${style}</style>${tiles.join('')}`);
-    await sheet.screenshot({ path: `${gallery}/pages-${colorScheme}.jpg`, type: 'jpeg', quality: 55, fullPage: true });
+    await sheet.screenshot({ path: `${gallery}/pages-${narrow}${colorScheme}.jpg`, type: 'jpeg', quality: 55, fullPage: true });
   }
   await camera.close();
 }

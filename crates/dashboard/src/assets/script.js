@@ -198,8 +198,12 @@ if (live && navigator.locks && window.BroadcastChannel) {
           const whole = await markupOf(await fetch(location.href));
           if (!whole) break;
           const next = whole.querySelector("[data-live]");
-          // What was waited for is there, and the page is another one.
-          if (!next) { location.reload(); return; }
+          // What was waited for is there, and the page is another one; but for the form of a question, which works at once.
+          if (!next) {
+            if (document.getElementById("ask")) live.remove();
+            else location.reload();
+            return;
+          }
           replacePart(whole.getElementById("now"));
           const focus = live.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
           await new Promise(requestAnimationFrame);
