@@ -16,44 +16,10 @@ pub(crate) enum AnswerKind {
 }
 
 /// Phrases of a question that expects a value. They are checked first, because some begin like a question for steps.
-const VALUE: &[&str] = &[
-    "how many",
-    "how much",
-    "how long",
-    "how large",
-    "how big",
-    "how often",
-    "how fast",
-    "how far",
-    "default",
-    "limit",
-    "maximum",
-    "minimum",
-    "at most",
-    "which version",
-    "which port",
-    "what version",
-    "what port",
-    "status code",
-    "prefix",
-    "threshold",
-    "wie viele",
-    "wie lange",
-    "wie groß",
-    "standardwert",
-    "höchstens",
-    "combien",
-    "cuántos",
-    "cuánto",
-    "quantos",
-    "quanti",
-    "hoeveel",
-    "сколько",
-    "по умолчанию",
-    "デフォルト",
-    "默认",
-    "기본값",
-];
+const VALUE: &str = "how many|how much|how long|how large|how big|how often|how fast|how far|default|limit\
+    |maximum|minimum|at most|which version|which port|what version|what port|status code|prefix|threshold|wie viele\
+    |wie lange|wie groß|standardwert|höchstens|combien|cuántos|cuánto|quantos|quanti|hoeveel|сколько|по умолчанию\
+    |デフォルト|默认|기본값";
 const STEPS: &[&str] = &[
     "how do", "how can", "how to", "how should", "how would", "how does", "wie ", "comment ", "cómo ", "como ",
     "come ", "hoe ", "как ", "方法", "如何", "怎么", "어떻게",
@@ -78,13 +44,12 @@ impl AnswerKind {
 
     pub(crate) fn expected_by(question: &str) -> Self {
         let question = question.to_lowercase();
-        let contains = |phrases: &[&str]| phrases.iter().any(|phrase| question.contains(phrase));
         let begins = |phrases: &[&str]| {
             phrases
                 .iter()
                 .any(|phrase| if phrase.is_ascii() { question.starts_with(phrase) } else { question.contains(phrase) })
         };
-        if contains(VALUE) {
+        if VALUE.split('|').any(|phrase| question.contains(phrase)) {
             Self::Value
         } else if begins(STEPS) || question.contains("how do") {
             Self::Steps

@@ -60,35 +60,40 @@ pub enum Scope {
     In(Vec<String>),
 }
 
-impl Scope {
-    fn patterns(&self) -> &[String] {
-        match self {
-            Self::Everywhere => &[],
-            Self::In(patterns) => patterns,
-        }
-    }
-}
-
 impl Chore {
     /// The tool call that carries out the chore: the tool's name and its input.
     pub fn call(&self) -> (&'static str, Value) {
-        match self {
-            Self::ReplaceText { from, to, scope } => {
-                ("replace_text", scoped(json!({ "find": from, "replace": to }), scope))
-            }
+        let (tool, mut input) = match self {
+            Self::ReplaceText { from, to, .. } => ("replace_text", json!({ "find": from, "replace": to })),
             Self::MovePage { from, to } => ("move_page", json!({ "from": from, "to": to })),
             Self::DeletePage { page } => ("delete_page", json!({ "page": page })),
-            Self::FixLinks { scope } => ("fix_links", scoped(json!({}), scope)),
-            Self::AddDescriptions { scope } => ("add_descriptions", scoped(json!({}), scope)),
-            Self::AddTitles { scope } => ("add_titles", scoped(json!({}), scope)),
+            Self::FixLinks { .. } => ("fix_links", json!({})),
+            Self::AddDescriptions { .. } => ("add_descriptions", json!({})),
+            Self::AddTitles { .. } => ("add_titles", json!({})),
             Self::AddPage { page, title, outline } => {
                 let outline: Vec<Value> =
                     outline.iter().map(|item| json!({ "level": item.level, "heading": item.text })).collect();
                 ("add_page", json!({ "path": page, "title": title, "outline": outline }))
             }
-            Self::SetFrontMatter { field, value, scope } => {
-                ("set_front_matter", scoped(json!({ "field": field, "value": value }), scope))
+            Self::SetFrontMatter { field, value, .. } => {
+                ("set_front_matter", json!({ "field": field, "value": value }))
             }
+        };
+        if let Some(Scope::In(patterns)) = self.scope() {
+            input["in"] = json!(patterns);
+        }
+        (tool, input)
+    }
+
+    /// `None` for a chore about a single page.
+    fn scope(&self) -> Option<&Scope> {
+        match self {
+            Self::ReplaceText { scope, .. }
+            | Self::FixLinks { scope }
+            | Self::AddDescriptions { scope }
+            | Self::AddTitles { scope }
+            | Self::SetFrontMatter { scope, .. } => Some(scope),
+            Self::MovePage { .. } | Self::DeletePage { .. } | Self::AddPage { .. } => None,
         }
     }
 
@@ -107,13 +112,6 @@ pub(crate) const TOOLS: [&str; 8] = [
     "set_front_matter",
 ];
 
-fn scoped(mut input: Value, scope: &Scope) -> Value {
-    if let Scope::In(patterns) = scope {
-        input["in"] = json!(patterns);
-    }
-    input
-}
-
 /// The chore as an instruction in its canonical form.
 impl fmt::Display for Chore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -130,18 +128,15 @@ impl fmt::Display for Chore {
                 other => write!(f, "Set {field} to {other}")?,
             },
         }
-        let scope = match self {
-            Self::ReplaceText { scope, .. }
-            | Self::FixLinks { scope }
-            | Self::AddDescriptions { scope }
-            | Self::AddTitles { scope } => scope.patterns(),
-            Self::SetFrontMatter { scope: Scope::Everywhere, .. } => return f.write_str(" in all pages"),
-            Self::SetFrontMatter { scope, .. } => scope.patterns(),
-            Self::MovePage { .. } | Self::DeletePage { .. } | Self::AddPage { .. } => &[],
-        };
-        for (index, pattern) in scope.iter().enumerate() {
-            f.write_str(if index == 0 { " in " } else { ", " })?;
-            Name(pattern).fmt(f)?;
+        match self.scope() {
+            Some(Scope::In(patterns)) => {
+                for (index, pattern) in patterns.iter().enumerate() {
+                    f.write_str(if index == 0 { " in " } else { ", " })?;
+                    Name(pattern).fmt(f)?;
+                }
+            }
+            Some(Scope::Everywhere) if matches!(self, Self::SetFrontMatter { .. }) => f.write_str(" in all pages")?,
+            Some(Scope::Everywhere) | None => {}
         }
         Ok(())
     }

@@ -28,10 +28,12 @@ pub(crate) struct Phrases {
     pub(crate) how: &'static str,
     /// The text before and after such a heading that makes it a question.
     pub(crate) asking: (&'static str, &'static str),
+    /// Frequent words by which the language of a short question is recognized; empty where its script tells. Most words
+    /// that two of these languages share are in neither list.
+    frequent: &'static str,
 }
 
 /// The phrases of all languages.
-#[cfg(test)]
 pub(crate) const PHRASES: [&Phrases; 11] =
     [&ENGLISH, &GERMAN, &FRENCH, &SPANISH, &PORTUGUESE, &ITALIAN, &DUTCH, &RUSSIAN, &JAPANESE, &CHINESE, &KOREAN];
 
@@ -48,6 +50,7 @@ const ENGLISH: Phrases = Phrases {
     about: ("What can you tell me about “", "”?"),
     how: "how to ",
     asking: ("", "?"),
+    frequent: "the how what is are do does can where which why when my with to and of for from this that it let",
 };
 
 const GERMAN: Phrases = Phrases {
@@ -63,6 +66,7 @@ const GERMAN: Phrases = Phrases {
     about: ("Was steht da über „", "“?"),
     how: "wie ",
     asking: ("", "?"),
+    frequent: "der das ist wie ich kann wo und nicht ein eine einen mit für warum wann welche gibt wird werden",
 };
 
 const FRENCH: Phrases = Phrases {
@@ -78,6 +82,7 @@ const FRENCH: Phrases = Phrases {
     about: ("Que dit-on sur « ", " » ?"),
     how: "comment ",
     asking: ("", " ?"),
+    frequent: "le les est comment je puis où et une des avec pourquoi quand quel quelle sont dans peut mes",
 };
 
 const SPANISH: Phrases = Phrases {
@@ -93,6 +98,7 @@ const SPANISH: Phrases = Phrases {
     about: ("¿Qué se dice sobre «", "»?"),
     how: "cómo ",
     asking: ("¿", "?"),
+    frequent: "el los es cómo puedo dónde y una las por qué cuándo cuál mis hay se está",
 };
 
 const PORTUGUESE: Phrases = Phrases {
@@ -108,6 +114,7 @@ const PORTUGUESE: Phrases = Phrases {
     about: ("O que se diz sobre “", "”?"),
     how: "como ",
     asking: ("", "?"),
+    frequent: "os é como posso onde um uma não são meu minha você do da quais faço",
 };
 
 const ITALIAN: Phrases = Phrases {
@@ -123,6 +130,7 @@ const ITALIAN: Phrases = Phrases {
     about: ("Che cosa si dice su «", "»?"),
     how: "come ",
     asking: ("", "?"),
+    frequent: "il gli è posso dove che sono perché quale cosa della mio mia si di",
 };
 
 const DUTCH: Phrases = Phrases {
@@ -138,6 +146,7 @@ const DUTCH: Phrases = Phrases {
     about: ("Wat staat er over “", "”?"),
     how: "hoe ",
     asking: ("", "?"),
+    frequent: "het hoe wat ik kan waar een niet waarom wanneer mijn met voor zijn welke van",
 };
 
 const RUSSIAN: Phrases = Phrases {
@@ -153,6 +162,7 @@ const RUSSIAN: Phrases = Phrases {
     about: ("Что сказано про «", "»?"),
     how: "как ",
     asking: ("", "?"),
+    frequent: "",
 };
 
 const JAPANESE: Phrases = Phrases {
@@ -168,6 +178,7 @@ const JAPANESE: Phrases = Phrases {
     about: ("「", "」とは?"),
     how: "",
     asking: ("", "?"),
+    frequent: "",
 };
 
 const CHINESE: Phrases = Phrases {
@@ -183,6 +194,7 @@ const CHINESE: Phrases = Phrases {
     about: ("“", "”是什么?"),
     how: "如何",
     asking: ("", "?"),
+    frequent: "",
 };
 
 const KOREAN: Phrases = Phrases {
@@ -198,61 +210,8 @@ const KOREAN: Phrases = Phrases {
     about: ("“", "”에 대해 알려 주세요."),
     how: "",
     asking: ("", "?"),
+    frequent: "",
 };
-
-/// Frequent words by which the language of a short question in Latin script is recognized. Most words that two of these
-/// languages share are left out of both lists.
-const FREQUENT_WORDS: [(&Phrases, &[&str]); 7] = [
-    (
-        &ENGLISH,
-        &[
-            "the", "how", "what", "is", "are", "do", "does", "can", "where", "which", "why", "when", "my", "with",
-            "to", "and", "of", "for", "from", "this", "that", "it", "let",
-        ],
-    ),
-    (
-        &GERMAN,
-        &[
-            "der", "das", "ist", "wie", "ich", "kann", "wo", "und", "nicht", "ein", "eine", "einen", "mit", "für",
-            "warum", "wann", "welche", "gibt", "wird", "werden",
-        ],
-    ),
-    (
-        &FRENCH,
-        &[
-            "le", "les", "est", "comment", "je", "puis", "où", "et", "une", "des", "avec", "pourquoi", "quand", "quel",
-            "quelle", "sont", "dans", "peut", "mes",
-        ],
-    ),
-    (
-        &SPANISH,
-        &[
-            "el", "los", "es", "cómo", "puedo", "dónde", "y", "una", "las", "por", "qué", "cuándo", "cuál", "mis",
-            "hay", "se", "está",
-        ],
-    ),
-    (
-        &PORTUGUESE,
-        &[
-            "os", "é", "como", "posso", "onde", "um", "uma", "não", "são", "meu", "minha", "você", "do", "da", "quais",
-            "faço",
-        ],
-    ),
-    (
-        &ITALIAN,
-        &[
-            "il", "gli", "è", "posso", "dove", "che", "sono", "perché", "quale", "cosa", "della", "mio", "mia", "si",
-            "di",
-        ],
-    ),
-    (
-        &DUTCH,
-        &[
-            "het", "hoe", "wat", "ik", "kan", "waar", "een", "niet", "waarom", "wanneer", "mijn", "met", "voor",
-            "zijn", "welke", "van",
-        ],
-    ),
-];
 
 /// The sentences for a question: by its script, else by its frequent words, else English.
 pub(crate) fn phrases_for(question: &str) -> &'static Phrases {
@@ -273,14 +232,12 @@ pub(crate) fn phrases_for(question: &str) -> &'static Phrases {
     }
     let lower = question.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let mut best: (&'static Phrases, usize) = (&ENGLISH, 0);
-    for (phrases, frequent) in FREQUENT_WORDS {
-        let seen = words.iter().filter(|word| frequent.contains(word)).count();
-        if seen > best.1 {
-            best = (phrases, seen);
-        }
-    }
-    best.0
+    let seen = |phrases: &Phrases| {
+        let frequent: Vec<&str> = phrases.frequent.split(' ').collect();
+        words.iter().filter(|word| frequent.contains(word)).count()
+    };
+    // Of several, the first.
+    PHRASES.into_iter().rev().max_by_key(|phrases| seen(phrases)).unwrap_or(&ENGLISH)
 }
 
 #[cfg(test)]

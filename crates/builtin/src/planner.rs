@@ -45,9 +45,7 @@ pub(crate) fn early_report(messages: &[Message]) -> Draft {
         return Draft { text: turn.nothing_to_do(), calls: Vec::new() };
     }
     let waiting: Vec<String> = turn.chores.iter().skip(turn.done.len()).map(|chore| format!("- `{chore}`")).collect();
-    let parts = [turn.report(), format!("Not done:\n\n{}", waiting.join("\n"))];
-    let parts = parts.into_iter().take(if waiting.is_empty() { 1 } else { 2 }).filter(|part| !part.is_empty());
-    Draft { text: parts.collect::<Vec<_>>().join("\n\n"), calls: Vec::new() }
+    Draft { text: paragraphs([turn.report(), list("Not done:", &waiting)]), calls: Vec::new() }
 }
 
 /// The newest turn: its instructions, and what was done.
@@ -105,7 +103,7 @@ impl<'a> NewestTurn<'a> {
 
     fn finish(&self) -> Draft {
         let refusals: Vec<&AnsweredCall<'_>> = self.answers.iter().filter(|answer| answer.name == FINISH).collect();
-        let mut summary = self.report();
+        let summary = self.report();
         let mut input = json!({ "outcome": "done", "title": self.title(), "tells_failures": true });
         match refusals.as_slice() {
             [] => {
@@ -119,11 +117,7 @@ impl<'a> NewestTurn<'a> {
                 Draft { text: String::new(), calls: vec![(FINISH, input)] }
             }
             // Refused although known problems were declared, so for another reason: give up.
-            [.., last] => {
-                summary.push_str("\n\nThis cannot become a pull request:\n\n");
-                summary.push_str(last.output.trim());
-                cannot(&summary)
-            }
+            [.., last] => cannot(&format!("{summary}\n\nThis cannot become a pull request:\n\n{}", last.output.trim())),
         }
     }
 
@@ -158,24 +152,11 @@ impl<'a> NewestTurn<'a> {
             not_done.push(format!("- “{}”: {reason}{}", shortened(text, 300), form_of(text)));
         }
         if self.unreadable.len() > MAX_LISTED_UNREADABLE {
-            not_done.push(format!(
-                "- {} more instructions I could not read.",
-                self.unreadable.len() - MAX_LISTED_UNREADABLE
-            ));
+            let more = self.unreadable.len() - MAX_LISTED_UNREADABLE;
+            not_done.push(format!("- {more} more instructions I could not read."));
         }
-        let mut report = done.join("\n");
-        if !not_done.is_empty() {
-            if !report.is_empty() {
-                report.push_str("\n\n");
-            }
-            report.push_str("Left:\n\n");
-            report.push_str(&not_done.join("\n"));
-        }
-        if !self.unreadable.is_empty() {
-            report.push_str("\n\n");
-            report.push_str(&forms());
-        }
-        report
+        let forms = if self.unreadable.is_empty() { String::new() } else { forms() };
+        paragraphs([done.join("\n"), list("Left:", &not_done), forms])
     }
 
     fn refusals(&self) -> impl Iterator<Item = String> {
@@ -184,17 +165,21 @@ impl<'a> NewestTurn<'a> {
 
     /// The message when there is no chore to carry out.
     fn nothing_to_do(&self) -> String {
-        if self.refused.is_empty() {
-            return unreadable_report(&self.unreadable);
-        }
         let refused: Vec<String> = self.refusals().collect();
-        let mut report = format!("Left:\n\n{}", refused.join("\n"));
-        if !self.unreadable.is_empty() {
-            report.push_str("\n\n");
-            report.push_str(&unreadable_report(&self.unreadable));
-        }
-        report
+        let is_all = !refused.is_empty() && self.unreadable.is_empty();
+        let unreadable = if is_all { String::new() } else { unreadable_report(&self.unreadable) };
+        paragraphs([list("Left:", &refused), unreadable])
     }
+}
+
+/// The parts that are not empty, with blank lines between them.
+fn paragraphs<const N: usize>(parts: [String; N]) -> String {
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Items below a line that announces them; empty without items.
+fn list(announced: &str, items: &[String]) -> String {
+    if items.is_empty() { String::new() } else { format!("{announced}\n\n{}", items.join("\n")) }
 }
 
 fn cannot(summary: &str) -> Draft {
@@ -208,23 +193,19 @@ fn item(output: &str) -> String {
 }
 
 fn unreadable_report(unreadable: &[String]) -> String {
-    let mut report = match unreadable {
+    let report = match unreadable {
         [] => "There is no instruction in this prompt.".to_owned(),
         [one] => format!("I could not read “{}” as an instruction.{}", shortened(one, 300), form_of(one)),
         many => {
-            let items: Vec<String> = many
-                .iter()
-                .take(MAX_LISTED_UNREADABLE)
-                .map(|text| format!("- “{}”{}", shortened(text, 300), form_of(text)))
-                .collect();
-            let more = many.len().saturating_sub(MAX_LISTED_UNREADABLE);
-            let more = if more > 0 { format!("\n- and {more} more") } else { String::new() };
-            format!("I could not read these as instructions:\n\n{}{more}", items.join("\n"))
+            let item = |text: &String| format!("- “{}”{}", shortened(text, 300), form_of(text));
+            let mut items: Vec<String> = many.iter().take(MAX_LISTED_UNREADABLE).map(item).collect();
+            if many.len() > MAX_LISTED_UNREADABLE {
+                items.push(format!("- and {} more", many.len() - MAX_LISTED_UNREADABLE));
+            }
+            list("I could not read these as instructions:", &items)
         }
     };
-    report.push_str("\n\n");
-    report.push_str(&forms());
-    report
+    paragraphs([report, forms()])
 }
 
 /// The forms that begin with one of the first words of a text, or with a similar word, as a sentence.
@@ -245,13 +226,7 @@ fn without_remark(form: &str) -> (&str, &str) {
 
 /// The forms of instructions, and how to get a model for all other instructions.
 fn forms() -> String {
-    let forms: Vec<String> = FORMS
-        .iter()
-        .map(|form| {
-            let (form, remark) = without_remark(form);
-            format!("- `{form}`{remark}")
-        })
-        .collect();
+    let forms = FORMS.map(without_remark).map(|(form, remark)| format!("- `{form}`{remark}"));
     format!(
         "The builtin agent carries out instructions of these forms, one or more to a prompt:\n\n{}\n\nFor instructions in \
          your own words configure a language model: in `docent.toml`, a table `[models.sonnet]` with `provider` \

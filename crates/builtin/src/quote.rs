@@ -416,26 +416,20 @@ fn closing_ticks(text: &str, ticks: usize) -> Option<usize> {
 
 /// `[words](target)` at the beginning: the words, and what follows.
 fn link(text: &str) -> Option<(&str, &str)> {
-    let mut depth = 0;
-    let close = text.char_indices().take(500).find_map(|(at, c)| {
-        match c {
-            '[' => depth += 1,
-            ']' => depth -= 1,
-            _ => {}
-        }
-        (depth == 0).then_some(at)
-    })?;
-    let target = text[close + 1..].strip_prefix('(')?;
+    let words = text.strip_prefix('[')?;
+    let close = closed(words, ['[', ']'], 500)?;
+    let target = words[close + 1..].strip_prefix('(')?;
+    let end = closed(target, ['(', ')'], 2_000)?;
+    Some((&words[..close], &target[end + 1..]))
+}
+
+/// Where the bracket before a text is closed, within so many characters.
+fn closed(text: &str, [open, close]: [char; 2], most_chars: usize) -> Option<usize> {
     let mut depth = 1;
-    let end = target.char_indices().take(2_000).find_map(|(at, c)| {
-        match c {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            _ => {}
-        }
+    text.char_indices().take(most_chars).find_map(|(at, c)| {
+        depth += i32::from(c == open) - i32::from(c == close);
         (depth == 0).then_some(at)
-    })?;
-    Some((&text[1..close], &target[end + 1..]))
+    })
 }
 
 #[cfg(test)]
