@@ -1,63 +1,28 @@
-//! Measures an index: built from scratch, against a plain index of the same sections by the bare engine, and updated
-//! after one page changed.
+//! Measures how soon an index is up to date after one of its pages changed.
 //!
 //! ```text
 //! cargo run --release -p docent-search --example reindex -- [PAGES] [ROUNDS]
 //! ```
 //!
 //! The pages are generated, with words in a natural frequency distribution, headings, lists, code and links to each
-//! other.
+//! other. Prints one JSON value: times in milliseconds, until the change is found.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use docent_search::{Index, Query, Source, SourceFile};
 use docent_types::BoxError;
-use tantivy::schema::{STORED, Schema, TEXT};
+use serde_json::json;
 
 fn main() -> Result<(), BoxError> {
     let mut arguments = std::env::args().skip(1);
     let mut number = |default| arguments.next().map_or(Ok(default), |text| text.parse::<usize>());
     let (pages, rounds) = (number(10_000)?, number(100)?);
     let mut site = Site::new(pages);
-    let text: usize = site.pages.iter().map(|page| page.len()).sum();
-    println!("{pages} pages, {:.1} MB of text", megabytes(text as u64));
-
-    let sections = sections(&site);
-    let folder = tempfile::tempdir()?;
-    let plain = plain_index(folder.path(), &sections)?;
-    println!(
-        "plain index:  {} sections in {}, {:.1} MB",
-        sections.len(),
-        shown(plain),
-        megabytes(size_of(folder.path())?)
-    );
-
     let folder = tempfile::tempdir()?;
     let index = Index::open(folder.path())?;
-    let summary = index.update(&site, &mut |_| ())?;
-    println!(
-        "whole index:  {} sections in {} (reading pages included), {:.1} MB, {:.2} times the text",
-        summary.sections,
-        shown(summary.took),
-        megabytes(size_of(folder.path())?),
-        size_of(folder.path())? as f64 / text as f64
-    );
-    let began = Instant::now();
+    index.update(&site, &mut |_| ())?;
     index.compact_now();
-    let size = size_of(folder.path())?;
-    println!(
-        "settled:      {} later, {:.1} MB, {:.2} times the text",
-        shown(began.elapsed()),
-        megabytes(size),
-        size as f64 / text as f64
-    );
-
-    let began = Instant::now();
-    let again = Index::open(folder.path())?;
-    println!("opened:       {} for {} pages", shown(began.elapsed()), again.snapshot().page_count());
-    drop(again);
-
     let mut took = Vec::with_capacity(rounds);
     for round in 0..rounds {
         let word = site.edit(round);
@@ -70,37 +35,9 @@ fn main() -> Result<(), BoxError> {
         assert_eq!(snapshot.commit(), Some(site.commit.as_str()));
     }
     took.sort();
-    let at = |percent: usize| shown(took[(took.len() - 1) * percent / 100]);
-    println!("one page:     p50 {}, p90 {}, p99 {}, worst {} of {rounds} updates", at(50), at(90), at(99), at(100));
+    let at = |percent: usize| took[(took.len() - 1) * percent / 100].as_secs_f64() * 1e3;
+    println!("{}", json!({ "p50": at(50), "p90": at(90), "p99": at(99), "worst": at(100) }));
     Ok(())
-}
-
-/// The bare engine: titles and bodies, with its default tokenizer.
-fn plain_index(folder: &std::path::Path, sections: &[(String, String)]) -> tantivy::Result<Duration> {
-    let mut schema = Schema::builder();
-    let title = schema.add_text_field("title", TEXT | STORED);
-    let body = schema.add_text_field("body", TEXT | STORED);
-    let index = tantivy::Index::create_in_dir(folder, schema.build())?;
-    let began = Instant::now();
-    let mut writer = index.writer(64 << 20)?;
-    for (heading, text) in sections {
-        let mut document = tantivy::TantivyDocument::default();
-        document.add_text(title, heading);
-        document.add_text(body, text);
-        writer.add_document(document)?;
-    }
-    writer.commit()?;
-    writer.wait_merging_threads()?;
-    Ok(began.elapsed())
-}
-
-fn sections(site: &Site) -> Vec<(String, String)> {
-    let pages = site.pages.iter().map(|page| docent_markdown::parse("page.md", page.as_bytes()));
-    let section = |section: docent_markdown::Section| {
-        let code = section.code.into_iter().map(|block| block.text);
-        (section.headings.join(" "), [section.text].into_iter().chain(code).collect::<Vec<_>>().join("\n"))
-    };
-    pages.flat_map(|page| page.sections.into_iter().map(section)).collect()
 }
 
 /// Generated docs.
@@ -215,20 +152,4 @@ impl Words {
     fn some(&mut self, many: usize) -> String {
         (0..many).map(|_| self.one()).collect::<Vec<_>>().join(" ")
     }
-}
-
-fn size_of(folder: &std::path::Path) -> std::io::Result<u64> {
-    let mut size = 0;
-    for entry in std::fs::read_dir(folder)? {
-        size += entry?.metadata()?.len();
-    }
-    Ok(size)
-}
-
-fn megabytes(bytes: u64) -> f64 {
-    bytes as f64 / 1e6
-}
-
-fn shown(took: Duration) -> String {
-    format!("{:.1} ms", took.as_secs_f64() * 1e3)
 }

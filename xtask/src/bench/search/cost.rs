@@ -1,4 +1,4 @@
-//! Measures what search costs, by programs of the search crate that also run plain tantivy.
+//! Measures what search costs, by programs of the search crate, one of which also runs plain tantivy.
 
 use std::path::Path;
 use std::process::Command;
@@ -22,9 +22,7 @@ pub(super) fn of_set(release: &Path, set: &Set) -> Result<Vec<Row>, String> {
     let corpus = set.corpus(folder.path())?;
     let mut command = Command::new(release.join("examples/plain"));
     command.arg(corpus).arg(set.folder.join("queries.jsonl")).arg(ASKING);
-    let told: Value =
-        serde_json::from_str(&run(&mut command)?).map_err(|error| format!("plain prints no JSON: {error}"))?;
-    rows(&set.name, &told)
+    rows(&set.name, &run(&mut command)?)
 }
 
 fn rows(set: &str, told: &Value) -> Result<Vec<Row>, String> {
@@ -77,29 +75,21 @@ fn rows(set: &str, told: &Value) -> Result<Vec<Row>, String> {
 pub(super) fn of_a_change(release: &Path) -> Result<Vec<Row>, String> {
     println!("one page of {PAGES} changed, {CHANGES} times …");
     let told = run(Command::new(release.join("examples/reindex")).args([PAGES, CHANGES]))?;
-    let millis = |share: &str| {
-        after_a_change(&told, share).ok_or_else(|| format!("reindex does not tell {share} of `one page:`:\n{told}"))
-    };
+    let millis = |share: &str| told[share].as_f64().ok_or_else(|| format!("reindex told no {share}"));
     Ok(vec![
         Row::alone(format!("one page of {PAGES} changed, p50"), millis("p50")?, "ms", Threshold::AtMost(50.0)),
         Row::alone(format!("one page of {PAGES} changed, p99"), millis("p99")?, "ms", Threshold::Nothing),
     ])
 }
 
-/// A figure of the line `one page:     p50 6.1 ms, p90 7.0 ms, …`.
-fn after_a_change(told: &str, share: &str) -> Option<f64> {
-    let line = told.lines().find_map(|line| line.strip_prefix("one page:"))?;
-    let figure = line.split(',').find_map(|figure| figure.trim().strip_prefix(share))?;
-    figure.trim().strip_suffix(" ms")?.parse().ok()
-}
-
-fn run(command: &mut Command) -> Result<String, String> {
+/// Runs a program that prints one JSON value.
+fn run(command: &mut Command) -> Result<Value, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("could not run {program}: {error}"))?;
     if !output.status.success() {
         return Err(format!("{program}: {}", String::from_utf8_lossy(&output.stderr)));
     }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("{program} prints no JSON: {error}"))
 }
 
 #[cfg(test)]
@@ -107,10 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_found_in_what_the_programs_say() {
-        let told = "opened: 3 ms\none page:     p50 6.1 ms, p90 7.0 ms, p99 9.5 ms, worst 12.0 ms of 100 updates\n";
-        assert_eq!((after_a_change(told, "p50"), after_a_change(told, "p99")), (Some(6.1), Some(9.5)));
-        assert_eq!(after_a_change("one page: soon", "p50"), None);
+    fn a_figure_that_is_not_told_is_an_error() {
         assert!(rows("x", &serde_json::json!({})).is_err());
     }
 }
