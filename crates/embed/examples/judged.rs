@@ -34,7 +34,7 @@ use std::time::{Duration, Instant};
 
 use docent_embed::Transformer;
 use docent_markdown::LinkKind;
-use docent_search::{Embedder, Index, Query, Settings, Snapshot, Source, SourceFile, eval};
+use docent_search::{Embedder, Index, Query, Settings, Snapshot, Source, SourceFile};
 use docent_site::{PageLabels, Site, Target, Tree, Variants};
 use docent_types::{BoxError, Passage};
 use serde::Deserialize;
@@ -403,6 +403,21 @@ fn area(scores: &[(f32, bool)]) -> f64 {
     won / ((of(true).count() * of(false).count()) as f64).max(1.0)
 }
 
+/// Normalized discounted cumulative gain (nDCG) of the first ten pages: their gain as a share of the gain of the best order.
+/// A relevant page counts more the higher it ranks, and a page with grade 2 three times as much as one with grade 1.
+fn ndcg_at_10(ranked: &[String], grades: &HashMap<String, u32>) -> f64 {
+    let sum = |grades: &mut dyn Iterator<Item = u32>| -> f64 {
+        let gain =
+            |(place, grade): (usize, u32)| (2_f64.powi(grade.min(30) as i32) - 1.0) / (place as f64 + 2.0).log2();
+        grades.take(10).enumerate().map(gain).sum()
+    };
+    let mut best: Vec<u32> = grades.values().copied().collect();
+    best.sort_unstable_by(|a, b| b.cmp(a));
+    let ideal = sum(&mut best.into_iter());
+    let found = sum(&mut ranked.iter().map(|id| grades.get(id).copied().unwrap_or(0)));
+    if ideal > 0.0 { found / ideal } else { 0.0 }
+}
+
 fn ask(docs: &Docs, set: &Path, mut changes: Changes) -> Result<(), BoxError> {
     let began = Instant::now();
     let (_folder, index) = changes.indexed(docs)?;
@@ -437,7 +452,7 @@ fn ask(docs: &Docs, set: &Path, mut changes: Changes) -> Result<(), BoxError> {
         let found: Vec<String> = found.iter().map(|passage| passage.path.clone()).collect();
         scores.push((best, found.first().is_some_and(|path| grades.contains_key(path))));
         asked += 1;
-        ndcg += eval::ndcg(&found, grades, 10);
+        ndcg += ndcg_at_10(&found, grades);
         first += usize::from(found.first().is_some_and(|path| grades.contains_key(path)));
         in_three += usize::from(found.iter().take(3).any(|path| grades.contains_key(path)));
         let variant = |path: &str| pages.numbers.get(path).map(|page| pages.variants.page(*page)).unwrap_or_default();

@@ -16,7 +16,6 @@ mod answer;
 pub mod conformance;
 mod embedder;
 mod error;
-pub mod eval;
 mod index;
 mod query;
 mod rank;
