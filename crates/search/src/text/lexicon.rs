@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use tantivy::query::{EnableScoring, PhraseQuery, Query as EngineQuery};
 use tantivy::schema::Field;
 use tantivy::{DocSet, Searcher, TERMINATED};
-use tantivy_fst::Automaton;
 
 use crate::index::readers::Stem;
 use crate::index::schema::Fields;
@@ -102,24 +101,22 @@ impl<'s> Lexicon<'s> {
         Ok(commonest(found, most))
     }
 
-    /// The known words within an edit distance of `max_edits` that begin with the same letter, each with its distance: only
+    /// The known words within an edit distance (insertions, deletions, substitutions, and transpositions of adjacent
+    /// letters) of `max_edits` that begin with the same letter, each with its distance: only
     /// those at the smallest distance found, the most frequent first.
     pub(crate) fn similar(&self, word: &str, max_edits: usize, most: usize) -> tantivy::Result<Vec<(String, usize)>> {
-        let letters: Vec<char> = word.chars().collect();
-        let Some(first) = letters.first() else { return Ok(Vec::new()) };
+        let Some(first) = word.chars().next() else { return Ok(Vec::new()) };
         let mut found: Vec<(usize, String, DocFreqByField)> = Vec::new();
-        let mut known_letters = Vec::new();
         self.each_beginning_with(first.encode_utf8(&mut [0; 4]), |known, often| {
             if spelling::may_be_near(word, known, max_edits) {
-                known_letters.clear();
-                known_letters.extend(known.chars());
-                if let Some(max_edits) = spelling::distance(&letters, &known_letters, max_edits) {
-                    found.push((max_edits, known.to_owned(), often));
+                let edits = strsim::osa_distance(word, known);
+                if edits <= max_edits {
+                    found.push((edits, known.to_owned(), often));
                 }
             }
         })?;
-        let fewest = found.iter().map(|(max_edits, ..)| *max_edits).min().unwrap_or_default();
-        found.retain(|(max_edits, ..)| *max_edits == fewest);
+        let fewest = found.iter().map(|(edits, ..)| *edits).min().unwrap_or_default();
+        found.retain(|(edits, ..)| *edits == fewest);
         let words = found.into_iter().map(|(_, word, often)| (word, often)).collect();
         Ok(commonest(words, most).into_iter().map(|word| (word, fewest)).collect())
     }
@@ -129,16 +126,18 @@ impl<'s> Lexicon<'s> {
     fn each_beginning_with(&self, start: &str, mut each: impl FnMut(&str, DocFreqByField)) -> tantivy::Result<()> {
         let mut left = MOST_LOOKED_AT;
         let fields = self.fields.of_page().into_iter().chain([self.fields.spelled]);
-        let marked = Marked(fields.fold(0, |marks, field| marks | 1 << self.fields.mark(field)));
+        let marks: Vec<u8> = fields.map(|field| self.fields.mark(field)).collect();
         for reader in self.searcher.segment_readers() {
             let index = reader.inverted_index(self.fields.terms)?;
             let mut end = start.as_bytes().to_vec();
             // No byte of UTF-8 is 255.
             end.push(255);
-            let mut stream = index.terms().search(marked).ge(start).lt(end).into_stream()?;
+            let mut stream = index.terms().range().ge(start).lt(end).into_stream()?;
             let (mut at, mut often) = (String::new(), DocFreqByField::default());
             while left > 0 && stream.advance() {
-                let Some((mark, word)) = stream.key().split_last() else { continue };
+                let Some((mark, word)) = stream.key().split_last().filter(|(mark, _)| marks.contains(mark)) else {
+                    continue;
+                };
                 let Ok(word) = std::str::from_utf8(word) else { continue };
                 if word != at {
                     if !at.is_empty() {
@@ -158,42 +157,6 @@ impl<'s> Lexicon<'s> {
             }
         }
         Ok(())
-    }
-}
-
-/// Accepts the terms that end with one of these field marks, a bit for each mark. Terms with another mark are not
-/// descended into.
-#[derive(Debug, Clone, Copy)]
-struct Marked(u16);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Seen {
-    UnspacedSplit,
-    Mark,
-    Another,
-}
-
-impl Automaton for Marked {
-    type State = Seen;
-
-    fn start(&self) -> Seen {
-        Seen::UnspacedSplit
-    }
-
-    fn is_match(&self, seen: &Seen) -> bool {
-        *seen == Seen::Mark
-    }
-
-    fn can_match(&self, seen: &Seen) -> bool {
-        *seen != Seen::Another
-    }
-
-    fn accept(&self, seen: &Seen, byte: u8) -> Seen {
-        match (seen, byte) {
-            (Seen::UnspacedSplit, byte) if byte >= b' ' => Seen::UnspacedSplit,
-            (Seen::UnspacedSplit, byte) if byte < 16 && self.0 >> byte & 1 == 1 => Seen::Mark,
-            _ => Seen::Another,
-        }
     }
 }
 
