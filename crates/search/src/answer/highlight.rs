@@ -3,8 +3,6 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use tantivy::tokenizer::TextAnalyzer;
-
 use crate::index::snapshot::Snapshot;
 use crate::query::asked;
 use crate::rank::question::Question;
@@ -13,9 +11,9 @@ use crate::text::lexicon::Lexicon;
 use crate::text::terms;
 
 /// The words of one question as one index understands it: with completions, synonyms and corrected typos.
+#[derive(Debug)]
 pub struct Highlighter {
     stems: HashSet<String>,
-    analyzer: TextAnalyzer,
     usual: Language,
 }
 
@@ -30,24 +28,21 @@ impl Snapshot {
         let words = understood.and_then(Result::ok).map(|question| question.words).unwrap_or_default();
         let stems = words.into_iter().flat_map(|word| word.forms).map(|form| form.stem).collect();
         let usual = languages.first().copied().unwrap_or(Language::English);
-        Highlighter { stems, analyzer: terms::stemmed(), usual }
+        Highlighter { stems, usual }
     }
 }
 
 impl Highlighter {
     /// The byte ranges of a text that are words of the question, in order and without overlaps. `language` is the tag
     /// of the page's language, if it has one.
-    pub fn marks(&mut self, text: &str, language: Option<&str>) -> Vec<Range<usize>> {
+    pub fn marks(&self, text: &str, language: Option<&str>) -> Vec<Range<usize>> {
         let language = language.and_then(Language::of_tag).unwrap_or(self.usual);
-        let marked = format!("{}{text}", language.mark());
-        let mut stream = self.analyzer.token_stream(&marked);
         let mut found: Vec<Range<usize>> = Vec::new();
-        while stream.advance() {
-            let token = stream.token();
-            if self.stems.contains(&token.text) {
-                found.push(token.offset_from..token.offset_to);
+        terms::each_stem(text, language, |stem, at| {
+            if self.stems.contains(stem) {
+                found.push(at);
             }
-        }
+        });
         // An identifier may match both as a whole and by its parts.
         found.sort_unstable_by_key(|range| (range.start, range.end));
         let mut apart: Vec<Range<usize>> = Vec::with_capacity(found.len());
@@ -61,14 +56,10 @@ impl Highlighter {
     }
 }
 
-impl std::fmt::Debug for Highlighter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Highlighter").field("stems", &self.stems).finish_non_exhaustive()
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use docent_types::BoxError;
     use proptest::prelude::*;
 
@@ -122,8 +113,8 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn any_text_is_marked_where_there_are_letters(text in "(\\PC|retries|max_|\u{301}){0,80}") {
-            thread_local!(static KNOWN: std::cell::RefCell<Highlighter> = std::cell::RefCell::new(highlighter("max retries")));
-            let marks = KNOWN.with_borrow_mut(|known| known.marks(&text, Some("de")));
+            static KNOWN: LazyLock<Highlighter> = LazyLock::new(|| highlighter("max retries"));
+            let marks = KNOWN.marks(&text, Some("de"));
             prop_assert!(marks.iter().all(|range| text.get(range.clone()).is_some_and(|word| !word.is_empty())));
             prop_assert!(marks.windows(2).all(|two| two[0].end <= two[1].start));
         }

@@ -160,22 +160,6 @@ impl Language {
     pub(crate) fn is_stop_word(self, word: &str) -> bool {
         self.stop_words().any(|stop_word| stop_word == word)
     }
-
-    /// The character put before a text to tell the analyzer its language: the index has a single analyzer for all
-    /// texts, and no other text begins with this character.
-    pub(crate) fn mark(self) -> char {
-        char::from_u32(FIRST_MARK + self as u32).unwrap_or('\u{f8ff}')
-    }
-
-    /// The language that a text is marked with, and the text after the mark.
-    pub(crate) fn marked(text: &str) -> (Option<Self>, &str) {
-        let Some(first) = text.chars().next() else { return (None, text) };
-        let language = (first as u32).checked_sub(FIRST_MARK).and_then(|at| Self::ALL.get(at as usize));
-        match language {
-            Some(language) => (Some(*language), &text[first.len_utf8()..]),
-            None => (None, text),
-        }
-    }
 }
 
 /// What a question reveals about its language.
@@ -300,9 +284,6 @@ fn is_clear(counts: &[usize]) -> bool {
     best >= CLEAR && counts.iter().filter(|count| 2 * **count > best).count() == 1
 }
 
-/// The first of the code points used as marks. They are in the private use area, so no text contains them.
-const FIRST_MARK: u32 = 0xf8d0;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -382,15 +363,5 @@ mod tests {
             "English has no name there"
         );
         assert_eq!(question_language("how do I", &[], None), QuestionLanguage::Nothing);
-    }
-
-    #[test]
-    fn a_mark_is_read_back() {
-        for language in Language::ALL {
-            let text = format!("{}häuser", language.mark());
-            assert_eq!(Language::marked(&text), (Some(*language), "häuser"));
-        }
-        assert_eq!(Language::marked("häuser"), (None, "häuser"));
-        assert_eq!(Language::marked(""), (None, ""));
     }
 }

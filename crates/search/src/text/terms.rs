@@ -1,13 +1,13 @@
 //! Turns text into the words under which an index stores it.
 //!
 //! A text is split into words ([`crate::text::tokenizer`]), and a word is looked up by its stem, without accents:
-//! `naïve` is found as `naive`. The stemmer depends on the language, which a mark at the beginning of a text specifies
-//! ([`Language::mark`]).
+//! `naïve` is found as `naive`. The stemmer depends on the language.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use rust_stemmers::Stemmer;
-use tantivy::tokenizer::{AsciiFoldingFilter, TextAnalyzer, Token, TokenStream, Tokenizer};
+use tantivy::tokenizer::{AsciiFoldingFilter, TextAnalyzer, TokenStream};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::text::korean::without_particle;
@@ -17,9 +17,15 @@ use crate::text::tokenizer::{UnspacedSplit, cut, is_dropped};
 /// Longer words, in bytes, are noise: hashes, encoded data.
 pub(crate) const LONGEST_WORD: usize = 60;
 
-/// The analyzer that splits a text into stems with their positions.
-pub(crate) fn stemmed() -> TextAnalyzer {
-    TextAnalyzer::from(Words::default())
+/// Calls `each` with the stem and the byte range of every word of a text, in order; without words longer than
+/// [`LONGEST_WORD`].
+pub(crate) fn each_stem(text: &str, language: Language, mut each: impl FnMut(&str, Range<usize>)) {
+    let stemmer = Stemmer::create(language.algorithm());
+    cut(text, UnspacedSplit::InPairsAndSingly, &mut |word, at| {
+        if word.len() <= LONGEST_WORD {
+            each(&indexed_stem(&lower(word), language, &stemmer), at);
+        }
+    });
 }
 
 /// The words of a question, unstemmed, in lower case and in order, with repetitions.
@@ -184,34 +190,6 @@ pub(crate) fn is_small_talk(word: &str) -> bool {
     SMALL_TALK.binary_search(&word).is_ok()
 }
 
-#[derive(Clone, Default)]
-struct Words {
-    tokens: Vec<Token>,
-}
-
-impl Tokenizer for Words {
-    type TokenStream<'a> = Cut<'a>;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> Cut<'a> {
-        self.tokens.clear();
-        let (language, text) = Language::marked(text);
-        let mut position = 0;
-        cut(text, UnspacedSplit::InPairsAndSingly, &mut |word, at| {
-            let (offset_from, offset_to) = (at.start, at.end);
-            self.tokens.push(Token { offset_from, offset_to, position, text: word.to_owned(), position_length: 1 });
-            position += 1;
-        });
-        self.tokens.retain(|token| token.text.len() <= LONGEST_WORD);
-        let language = language.unwrap_or(Language::English);
-        let stemmer = Stemmer::create(language.algorithm());
-        for token in &mut self.tokens {
-            let lower = lower(&token.text);
-            token.text = indexed_stem(&lower, language, &stemmer).into_owned();
-        }
-        Cut { tokens: &mut self.tokens, next: 0 }
-    }
-}
-
 /// A word in lower case, of the characters that others with the same meaning are composed of (full-width letters, ligatures,
 /// half-width kana), and without marks that are no letters.
 pub(crate) fn lower(word: &str) -> String {
@@ -253,26 +231,6 @@ pub(crate) fn other_spelling(lower: &str, language: Language) -> Option<String> 
     (other != lower).then_some(other)
 }
 
-struct Cut<'a> {
-    tokens: &'a mut Vec<Token>,
-    next: usize,
-}
-
-impl TokenStream for Cut<'_> {
-    fn advance(&mut self) -> bool {
-        self.next += 1;
-        self.next <= self.tokens.len()
-    }
-
-    fn token(&self) -> &Token {
-        &self.tokens[self.next - 1]
-    }
-
-    fn token_mut(&mut self) -> &mut Token {
-        &mut self.tokens[self.next - 1]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -281,12 +239,7 @@ mod tests {
 
     fn stems(text: &str, language: Language) -> Vec<String> {
         let mut found = Vec::new();
-        let mut analyzer = stemmed();
-        let marked = format!("{}{text}", language.mark());
-        let mut stream = analyzer.token_stream(&marked);
-        while stream.advance() {
-            found.push(stream.token().text.clone());
-        }
+        each_stem(text, language, |stem, _| found.push(stem.to_owned()));
         found
     }
 

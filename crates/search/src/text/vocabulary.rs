@@ -264,14 +264,11 @@ mod tests {
     }
 
     fn stems(text: &str, language: Language) -> Vec<(String, usize)> {
-        let mut analyzer = terms::stemmed();
-        let marked = format!("{}{text}", language.mark());
-        let mut stream = tantivy::tokenizer::TextAnalyzer::token_stream(&mut analyzer, &marked);
-        let mut found = Vec::new();
-        while tantivy::tokenizer::TokenStream::advance(&mut stream) {
-            let token = tantivy::tokenizer::TokenStream::token(&stream);
-            found.push((token.text.clone(), token.position));
-        }
+        let (mut found, mut places) = (Vec::new(), 0..);
+        terms::each_word(text, |word| {
+            let place = places.next().unwrap_or_default();
+            found.extend(word.map(|word| (terms::stem(&terms::lower(word), language), place)));
+        });
         found
     }
 

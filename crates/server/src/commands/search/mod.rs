@@ -76,7 +76,7 @@ pub(crate) async fn run(app: &App, args: &SearchArgs, json: bool) -> Result<(), 
         output::print_note(format_args!("nothing found on {} pages", docs.page_count()));
         return Ok(());
     }
-    output::coloured(shown::hits(&hits, &mut docs.highlighter(&words)))
+    output::coloured(shown::hits(&hits, &docs.highlighter(&words)))
 }
 
 fn hits(docs: &Snapshot, passages: Vec<Passage>) -> Vec<Hit> {

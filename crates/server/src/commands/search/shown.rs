@@ -18,16 +18,16 @@ const LINK: Style = AnsiColor::Blue.on_default().underline();
 const PLACES: [&str; 9] = ["title", "path", "description", "heading", "section", "code", "headings", "page", "links"];
 
 /// Finds the words to print in bold, given a text and its language.
-type Marking<'m> = dyn FnMut(&str, Option<&str>) -> Vec<Range<usize>> + 'm;
+type Marking<'m> = dyn Fn(&str, Option<&str>) -> Vec<Range<usize>> + 'm;
 
 /// All results, without a trailing line break.
-pub(super) fn hits(hits: &[Hit], highlighter: &mut Highlighter) -> String {
-    let mut marks = |text: &str, language: Option<&str>| highlighter.marks(text, language);
-    let shown: Vec<String> = hits.iter().enumerate().map(|(at, hit)| shown(at + 1, hit, &mut marks)).collect();
+pub(super) fn hits(hits: &[Hit], highlighter: &Highlighter) -> String {
+    let marks = |text: &str, language: Option<&str>| highlighter.marks(text, language);
+    let shown: Vec<String> = hits.iter().enumerate().map(|(at, hit)| shown(at + 1, hit, &marks)).collect();
     shown.join("\n\n")
 }
 
-fn shown(place: usize, hit: &Hit, marks: &mut Marking<'_>) -> String {
+fn shown(place: usize, hit: &Hit, marks: &Marking<'_>) -> String {
     let passage = &hit.passage;
     let title = if passage.title.is_empty() { "untitled" } else { &passage.title };
     let mut text = format!("{place}. {BOLD}{}{BOLD:#}  {DIM}{:.2}{DIM:#}", printable(title), passage.score);
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_passage_is_shown_with_where_it_stands_and_what_was_met() {
-        let shown = shown(1, &hit(None), &mut limits);
+        let shown = shown(1, &hit(None), &limits);
         assert!(shown.contains("The \u{1b}[1mlimit\u{1b}[0m is five."), "{shown:?}");
         let expected = "1. Retries  0.62\n   Guides › Retries › Limits\n   /guides/retries#limits\n   The limit is five.\n   \
                         Set a limit.";
@@ -143,7 +143,7 @@ mod tests {
         let slip = Match { instead: vec!["limit".to_owned()], ..found("limt", "section", 1.5) };
         let matches = vec![found("retry", "section", 2.0), slip, found("retry", "title", 0.75)];
         let explanation = Explanation { path: "guides/retries".to_owned(), score: 0.6, linked_from: 1, matches };
-        let shown = shown(2, &hit(Some(RankReason { explanation, by_words: Some(4) })), &mut limits);
+        let shown = shown(2, &hit(Some(RankReason { explanation, by_words: Some(4) })), &limits);
         let expected = "\n   title       retry 0.75\n   section     retry 2.00 · limt as limit 1.50\n   linked from 1 page\n   \
                         by words    4";
         assert!(plain(&shown).ends_with(expected), "{}", plain(&shown));
