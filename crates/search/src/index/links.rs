@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use docent_markdown::{Link, LinkKind, Page, site_path};
+use docent_markdown::{Link, LinkKind, Page, joined, site_path};
 use docent_site::is_external;
 use foldhash::fast::RandomState;
 
@@ -89,36 +89,21 @@ fn candidates(file: &str, path: &str, target: &str) -> Vec<String> {
         }
     };
     if let Some(absolute) = target.strip_prefix('/') {
-        add(joined("", absolute));
+        add(resolved("", absolute));
         if let Some((_, below)) = absolute.split_once('/') {
-            add(joined("", below));
+            add(resolved("", below));
         }
     } else if !target.is_empty() {
-        add(joined(file.rsplit_once('/').map_or("", |(folder, _)| folder), target));
-        add(joined(path.rsplit_once('/').map_or("", |(folder, _)| folder), target));
-        add(joined(path, target));
+        add(resolved(file.rsplit_once('/').map_or("", |(folder, _)| folder), target));
+        add(resolved(path.rsplit_once('/').map_or("", |(folder, _)| folder), target));
+        add(resolved(path, target));
     }
     found
 }
 
 /// The site path of a target resolved against a folder; `None` when it leads out of the site.
-fn joined(folder: &str, target: &str) -> Option<String> {
-    let mut file = String::with_capacity(folder.len() + target.len() + 1);
-    let below = |file: &mut String, part: &str| {
-        if !file.is_empty() {
-            file.push('/');
-        }
-        file.push_str(part);
-    };
-    folder.split('/').filter(|part| !part.is_empty()).for_each(|part| below(&mut file, part));
-    for part in target.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if file.is_empty() => return None,
-            ".." => file.truncate(file.rfind('/').unwrap_or_default()),
-            part => below(&mut file, part),
-        }
-    }
+fn resolved(folder: &str, target: &str) -> Option<String> {
+    let file = joined(folder, target)?;
     Some(site_path(file.strip_suffix(".html").unwrap_or(&file)))
 }
 
