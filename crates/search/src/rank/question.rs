@@ -104,6 +104,26 @@ pub(crate) enum MatchReason {
     Slip,
 }
 
+impl Word {
+    fn new(asked: &str) -> Self {
+        Self { asked: asked.to_owned(), forms: Vec::new(), is_optional: false, is_beside: false, certainty: 1.0 }
+    }
+
+    /// Adds the stems of another word, one for each language.
+    fn add(&mut self, other: &str, share: f32, because: MatchReason, languages: &[Language]) {
+        for language in languages {
+            let stem = terms::stem(other, *language);
+            if !stem.is_empty() && self.forms.iter().all(|form| form.stem != stem) {
+                self.forms.push(Form { stem, share: rounded(share), because });
+            }
+        }
+    }
+}
+
+fn rounded(share: f32) -> f32 {
+    (share * SHARES).round() / SHARES
+}
+
 impl Question {
     /// Splits a question into its words. Fillers are dropped, unless there is nothing else. The words of an earlier
     /// question are added, and replace a question that consists of stop words.
@@ -179,10 +199,6 @@ impl Question {
         !others && !shared.contains(&false)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.words.is_empty()
-    }
-
     /// The words of a question that the docs never mention, and that are unlikely to be typos of words they do: as
     /// spelled in `text`, in order.
     pub(crate) fn never_mentioned(&self, text: &str) -> Vec<String> {
@@ -232,15 +248,15 @@ struct Building<'b> {
 
 impl Building<'_> {
     fn add(&mut self, asked: &str, open: bool) -> tantivy::Result<()> {
-        let mut word =
-            Word { asked: asked.to_owned(), forms: Vec::new(), is_optional: false, is_beside: false, certainty: 1.0 };
-        self.form(&mut word, asked, 1.0, MatchReason::Asked);
+        let languages = self.lexicon.languages();
+        let mut word = Word::new(asked);
+        word.add(asked, 1.0, MatchReason::Asked, languages);
         let is_known = self.is_known(&word)?;
-        for language in self.lexicon.languages() {
+        for language in languages {
             if let Some(other) = terms::other_spelling(asked, *language)
                 && (!is_known || self.lexicon.holds(&other)?)
             {
-                Self::form_in(&mut word, &other, 1.0, MatchReason::Synonym, *language);
+                word.add(&other, 1.0, MatchReason::Synonym, &[*language]);
             }
         }
         if !is_known && !self.is_known(&word)? {
@@ -267,46 +283,29 @@ impl Building<'_> {
         Ok(false)
     }
 
-    /// Adds the stems of another word to a word's forms.
-    fn form(&self, word: &mut Word, other: &str, share: f32, because: MatchReason) {
-        for language in self.lexicon.languages() {
-            Self::form_in(word, other, share, because, *language);
-        }
-    }
-
-    fn form_in(word: &mut Word, other: &str, share: f32, because: MatchReason, language: Language) {
-        let stem = terms::stem(other, language);
-        if !stem.is_empty() && word.forms.iter().all(|form| form.stem != stem) {
-            let share = (share * SHARES).round() / SHARES;
-            word.forms.push(Form { stem, share, because });
-        }
-    }
-
     /// Adds the forms that an unknown word may have meant, from the first kind of guess with a result: completion,
     /// split in two, typo.
     fn guess(&mut self, word: &mut Word, open: bool) -> tantivy::Result<()> {
-        let asked = word.asked.clone();
+        let (asked, languages) = (word.asked.clone(), self.lexicon.languages());
         if open {
             let endings = self.lexicon.beginning_with(&asked, MOST_ENDINGS)?;
-            endings.iter().for_each(|known| self.form(word, known, ENDING, MatchReason::Ending));
+            endings.iter().for_each(|known| word.add(known, ENDING, MatchReason::Ending, languages));
             if !endings.is_empty() {
                 word.certainty = ENDING;
                 return Ok(());
             }
         }
         if let Some((left, right)) = self.parts(&asked)? {
-            self.form(word, &left, PARTED, MatchReason::Parted);
+            word.add(&left, PARTED, MatchReason::Parted, languages);
             word.certainty = SURELY_PARTED;
-            let certainty = SURELY_PARTED;
-            let mut second =
-                Word { asked: right.clone(), forms: Vec::new(), is_optional: true, is_beside: false, certainty };
-            self.form(&mut second, &right, PARTED, MatchReason::Parted);
+            let mut second = Word { is_optional: true, certainty: SURELY_PARTED, ..Word::new(&right) };
+            second.add(&right, PARTED, MatchReason::Parted, languages);
             self.words.push(second);
             return Ok(());
         }
         let Some(most) = spelling::max_edits(&asked) else { return Ok(()) };
         for (known, max_edits) in self.lexicon.similar(&asked, most, MOST_GUESSES)? {
-            self.form(word, &known, SLIP[max_edits.clamp(1, SLIP.len()) - 1], MatchReason::Slip);
+            word.add(&known, SLIP[max_edits.clamp(1, SLIP.len()) - 1], MatchReason::Slip, languages);
             word.certainty =
                 (1.0 - CERTAINTY_LOSS_PER_TYPO * max_edits as f32 / asked.chars().count() as f32).max(LEAST_SURE);
         }
@@ -346,7 +345,7 @@ impl Building<'_> {
         let part = if terms::has_signs(whole) { WITHOUT_SIGNS } else { PART };
         for word in self.words.iter_mut().filter(|word| is_known && parts.contains(&word.asked)) {
             word.is_optional = true;
-            word.forms.iter_mut().for_each(|form| form.share = (form.share * part * SHARES).round() / SHARES);
+            word.forms.iter_mut().for_each(|form| form.share = rounded(form.share * part));
         }
         Ok(())
     }
@@ -370,10 +369,9 @@ impl Building<'_> {
             let joined = format!("{left}{right}");
             if joined.len() <= LONGEST_COMPOUND && self.lexicon.holds(&joined)? {
                 for at in [first, second] {
-                    let mut word = self.words[at].clone();
-                    self.form(&mut word, &joined, PARTED, MatchReason::Parted);
+                    let word = &mut self.words[at];
+                    word.add(&joined, PARTED, MatchReason::Parted, self.lexicon.languages());
                     word.certainty = word.certainty.max(SURELY_PARTED);
-                    self.words[at] = word;
                 }
             }
         }
@@ -386,10 +384,9 @@ impl Building<'_> {
                 let same = self.words.iter().position(|word| length == 1 && word.asked == all[at]);
                 match (same, other.as_slice()) {
                     (Some(same), [single]) => {
-                        let mut word = self.words[same].clone();
-                        self.form(&mut word, single, SYNONYM, MatchReason::Synonym);
+                        let word = &mut self.words[same];
+                        word.add(single, SYNONYM, MatchReason::Synonym, self.lexicon.languages());
                         word.certainty = 1.0;
-                        self.words[same] = word;
                     }
                     _ => other.iter().for_each(|word| {
                         self.add_extra(word, SYNONYM * (1.0 / other.len() as f32).max(0.5), MatchReason::Synonym);
@@ -410,10 +407,8 @@ impl Building<'_> {
 
     fn add_extra(&mut self, asked: &str, share: f32, because: MatchReason) {
         if self.words.len() < MOST_WORDS && self.words.iter().all(|word| word.asked != asked) {
-            let is_beside = share <= BESIDE;
-            let mut word =
-                Word { asked: asked.to_owned(), forms: Vec::new(), is_optional: true, is_beside, certainty: 1.0 };
-            self.form(&mut word, asked, share, because);
+            let mut word = Word { is_optional: true, is_beside: share <= BESIDE, ..Word::new(asked) };
+            word.add(asked, share, because, self.lexicon.languages());
             self.words.push(word);
         }
     }

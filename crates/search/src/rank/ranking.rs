@@ -122,7 +122,7 @@ impl<'s> Search<'s> {
         let asked = asked.fold(0, |bits, (at, _)| bits | 1_u32 << at);
         let near = query.near.as_deref().and_then(|near| snapshot.lookup(near));
         let wanted = WantedVariant::of(snapshot.variants(), query, near.map(|near| snapshot.number_of(near)));
-        Ok((!question.is_empty()).then_some(Self { snapshot, question, lookup, query, asked, wanted, unlinked }))
+        Ok((!question.words.is_empty()).then_some(Self { snapshot, question, lookup, query, asked, wanted, unlinked }))
     }
 
     /// The matching pages, best first.
