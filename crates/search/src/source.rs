@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use docent_site::SkipReason;
 use docent_types::BoxError;
+use serde::{Deserialize, Serialize};
 
 /// A docs tree at one commit. Several threads read from it at the same time.
 pub trait Source: Sync {
@@ -69,7 +70,7 @@ pub enum Stage {
 }
 
 /// What an update did.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
     /// The commit that is indexed now.
     pub commit: String,
@@ -110,7 +111,7 @@ pub struct Skipped {
 }
 
 /// Something in a file that could not be parsed as intended. The text around it is searched all the same.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Oddity {
     /// Relative to the docs root.
     pub file: String,

@@ -23,7 +23,7 @@ impl Snapshot {
         let languages = &self.stats.languages;
         let understood = self.searcher().map(|searcher| {
             let lexicon = Lexicon::new(searcher, &self.fields, &self.stats);
-            Question::of(&asked(question), None, "", &lexicon, self.synonyms())
+            Question::of(&asked(question), None, "", &lexicon, &self.tables.synonyms)
         });
         let words = understood.and_then(Result::ok).map(|question| question.words).unwrap_or_default();
         let stems = words.into_iter().flat_map(|word| word.forms).map(|form| form.stem).collect();

@@ -159,7 +159,7 @@ impl<'s> ResultSelection<'s> {
     /// Whether the asker would prefer the first of two copies: the one that better fits the language and the version
     /// asked for (or else the current version), then the one without a version label, then the later version.
     fn is_preferred(&self, one: &ManifestPage, other: &ManifestPage) -> bool {
-        let (variants, wanted) = (self.search.snapshot.variants(), &self.search.wanted);
+        let (variants, wanted) = (&self.search.snapshot.tables.variants, &self.search.wanted);
         let rank = |page: &ManifestPage| wanted.rank(variants, variants.page(self.search.snapshot.number_of(page)));
         let order = rank(other).cmp(&rank(one)).then_with(|| match (&one.version, &other.version) {
             (None, Some(_)) => std::cmp::Ordering::Greater,
@@ -180,7 +180,7 @@ impl<'s> ResultSelection<'s> {
             Some(address) => searcher.doc(address)?,
             None => TantivyDocument::default(),
         };
-        let (variants, number) = (self.search.snapshot.variants(), self.search.snapshot.number_of(page));
+        let (variants, number) = (&self.search.snapshot.tables.variants, self.search.snapshot.number_of(page));
         let stored = |field: Field| document.get_first(field).and_then(|value| value.as_str()).unwrap_or_default();
         let language = self.language_of(page);
         let anchor = stored(fields.anchor);

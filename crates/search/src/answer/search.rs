@@ -19,13 +19,7 @@ impl Snapshot {
     /// The best passages for a question, best first, one a page. Empty when nothing fits, nothing is indexed, or the
     /// question holds no word.
     pub fn search(&self, query: &Query) -> Vec<Passage> {
-        match search(self, &query.read(), &SHIPPED, None) {
-            Ok(passages) => passages,
-            Err(error) => {
-                tracing::error!(error = &error as &dyn std::error::Error, "search failed");
-                Vec::new()
-            }
-        }
+        or_nothing(search(self, &query.read(), &SHIPPED, None), "search failed")
     }
 
     /// The best passages for a question by its words and, where the index has vectors, by its meaning.
@@ -41,10 +35,7 @@ impl Snapshot {
             Some(after) => self.similarities(&format!("{} {after}", query.text), query.asker).await,
             None => self.similarities(&query.text, query.asker).await,
         };
-        search(self, query, settings, similarity.as_ref()).unwrap_or_else(|error| {
-            tracing::error!(error = &error as &dyn std::error::Error, "search failed");
-            Vec::new()
-        })
+        or_nothing(search(self, query, settings, similarity.as_ref()), "search failed")
     }
 
     /// The words of a question that these docs never mention, as the asker spelled them, in order. Completions and
@@ -52,8 +43,8 @@ impl Snapshot {
     pub fn never_mentioned(&self, question: &str) -> Vec<String> {
         let Some(searcher) = self.searcher() else { return Vec::new() };
         let lexicon = Lexicon::new(searcher, &self.fields, &self.stats);
-        let (question, _) = without_versions(&asked(question), self.variants());
-        let understood = Question::of(&question, None, "", &lexicon, self.synonyms());
+        let (question, _) = without_versions(&asked(question), &self.tables.variants);
+        let understood = Question::of(&question, None, "", &lexicon, &self.tables.synonyms);
         understood.map(|understood| understood.never_mentioned(&question)).unwrap_or_default()
     }
 
@@ -96,8 +87,13 @@ fn sections(
         let search = Search::new(snapshot, &query, &settings, &without, HashMap::new())?;
         search.map_or_else(|| Ok(Vec::new()), |search| choose(&ResultSelection::new(&search), page))
     };
-    chosen().unwrap_or_else(|error: tantivy::TantivyError| {
-        tracing::error!(error = &error as &dyn std::error::Error, "a page's sections could not be read");
+    or_nothing(chosen(), "a page's sections could not be read")
+}
+
+/// What was found; nothing, and `failed` in the log, after an error.
+pub(crate) fn or_nothing<T>(found: tantivy::Result<Vec<T>>, failed: &str) -> Vec<T> {
+    found.unwrap_or_else(|error| {
+        tracing::error!(error = &error as &dyn std::error::Error, "{failed}");
         Vec::new()
     })
 }

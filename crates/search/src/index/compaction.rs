@@ -133,7 +133,7 @@ struct Size {
 impl Size {
     fn of(segment: &Segment) -> Self {
         let alive = segment.alive();
-        Self { alive, deleted: segment.documents - alive, bytes: segment.bytes() }
+        Self { alive, deleted: segment.documents - alive, bytes: segment.written.bytes }
     }
 
     fn is_wasteful(&self, percent: u32) -> bool {

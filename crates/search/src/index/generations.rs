@@ -65,7 +65,7 @@ const JOURNAL_SLACK_BYTES: u64 = if cfg!(test) { 4 << 10 } else { 1 << 20 };
 /// The folder of one index.
 #[derive(Debug, Clone)]
 pub(crate) struct Generations {
-    dir: PathBuf,
+    pub(crate) dir: PathBuf,
     /// The same folder as a tantivy directory.
     folder: MmapDirectory,
     /// Checksum of the index fields: states written with other fields are ignored.
@@ -118,7 +118,7 @@ pub(crate) struct Segment {
     /// Ids of the deleted documents, ascending.
     pub(crate) deleted: Arc<Vec<u32>>,
     pub(crate) files: Arc<SegmentFiles>,
-    written: WrittenPack,
+    pub(crate) written: WrittenPack,
 }
 
 impl fmt::Debug for Segment {
@@ -136,10 +136,6 @@ impl Segment {
     /// Number of documents that are not deleted.
     pub(crate) fn alive(&self) -> u32 {
         self.documents.saturating_sub(u32::try_from(self.deleted.len()).unwrap_or(u32::MAX))
-    }
-
-    pub(crate) fn bytes(&self) -> u64 {
-        self.written.bytes
     }
 
     /// A copy of the segment with these documents deleted as well.
@@ -181,10 +177,6 @@ impl Generations {
         fs::create_dir_all(dir).map_err(disk("create", dir))?;
         let folder = MmapDirectory::open(dir).map_err(|error| disk("open", dir)(io::Error::other(error)))?;
         Ok(Self { dir: dir.to_owned(), folder, schema })
-    }
-
-    pub(crate) fn dir(&self) -> &Path {
-        &self.dir
     }
 
     /// Waits for the lock that excludes all other writers, in this process or another.

@@ -7,9 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use parking_lot::{Mutex, MutexGuard};
-
-use docent_quarantine::Quarantine;
+use parking_lot::Mutex;
 
 use crate::embedder::Embedder;
 use crate::error::SearchError;
@@ -59,18 +57,8 @@ impl Index {
         Self::open_safeguarded(dir, embedder, Safeguard::default())
     }
 
-    /// As `open_with`, with a quarantine: a file that ends the process while an update reads it is skipped by the next
-    /// one. `scope` tells the docs of this index from those of others.
-    pub fn open_in_quarantine(
-        dir: &Path,
-        embedder: Option<Arc<dyn Embedder>>,
-        quarantine: Quarantine,
-        scope: String,
-    ) -> Result<Self, SearchError> {
-        Self::open_safeguarded(dir, embedder, Safeguard { quarantine, scope })
-    }
-
-    fn open_safeguarded(
+    /// As `open_with`; a file that ends the process while an update reads it is skipped by the next one.
+    pub(crate) fn open_safeguarded(
         dir: &Path,
         embedder: Option<Arc<dyn Embedder>>,
         safeguard: Safeguard,
@@ -143,7 +131,7 @@ impl Index {
         if !open.is_opened.load(Ordering::Acquire)
             && let Err(error) = self.refresh()
         {
-            let (error, dir) = (&error as &dyn std::error::Error, open.generations.dir().display());
+            let (error, dir) = (&error as &dyn std::error::Error, open.generations.dir.display());
             tracing::warn!(error, %dir, "search index unreadable");
         }
         open.current.load_full()
@@ -171,7 +159,7 @@ impl Index {
 
     /// Waits for the running background compaction, if any.
     pub(crate) fn wait(&self) {
-        let running = self.0.compacting().take();
+        let running = self.0.compacting.lock().take();
         if let Some(running) = running {
             // A panic of that thread was reported when it happened.
             let _ = running.join();
@@ -179,7 +167,7 @@ impl Index {
     }
 
     fn compact_later(&self) {
-        let mut compacting = self.0.compacting();
+        let mut compacting = self.0.compacting.lock();
         let running = compacting.as_ref().is_some_and(|running| !running.is_finished());
         if running || !self.0.is_compaction_due() {
             return;
@@ -199,7 +187,7 @@ impl Index {
 
 impl Open {
     fn refresh(&self) -> Result<bool, SearchError> {
-        let opening = self.opening();
+        let opening = self.opening.lock();
         let known = self.current.load_full();
         // Publishing a newer state removes the files of the older one, perhaps while it is opened here: then the newer
         // state is tried.
@@ -226,7 +214,7 @@ impl Open {
     /// Makes a state that was just published the current one of this handle, unless a newer one has been published
     /// since.
     fn make_current(&self, next: Arc<Snapshot>) -> Result<(), SearchError> {
-        let opening = self.opening();
+        let opening = self.opening.lock();
         let now = self.generations.load(next.state()).ok().flatten();
         if now.map(|now| now.at) == next.state().map(|next| next.at) {
             let before = self.current.swap(next);
@@ -255,18 +243,10 @@ impl Open {
                 Ok(None) => return,
                 Err(error) => {
                     let error = &error as &dyn std::error::Error;
-                    tracing::warn!(error, dir = %self.generations.dir().display(), "an index could not be tidied up");
+                    tracing::warn!(error, dir = %self.generations.dir.display(), "an index could not be tidied up");
                     return;
                 }
             }
         }
-    }
-
-    fn opening(&self) -> MutexGuard<'_, ()> {
-        self.opening.lock()
-    }
-
-    fn compacting(&self) -> MutexGuard<'_, Option<JoinHandle<()>>> {
-        self.compacting.lock()
     }
 }

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use crate::embedder::Embedder;
 use crate::error::SearchError;
 use crate::index::handle::Index;
+use crate::index::safeguard::Safeguard;
 use crate::index::snapshot::Snapshot;
 
 /// Indexes by project UID rather than by name, each in a folder below `root`, opened on first use.
@@ -44,8 +45,8 @@ impl Indexes {
         if let Some(index) = open.get(&project) {
             return Ok(Arc::clone(index));
         }
-        let (folder, scope) = (self.folder(project), project.to_string());
-        let index = Index::open_in_quarantine(&folder, self.embedder.clone(), self.quarantine.clone(), scope)?;
+        let safeguard = Safeguard { quarantine: self.quarantine.clone(), scope: project.to_string() };
+        let index = Index::open_safeguarded(&self.folder(project), self.embedder.clone(), safeguard)?;
         let index = Arc::new(index);
         open.insert(project, Arc::clone(&index));
         Ok(index)

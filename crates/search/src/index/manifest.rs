@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::index::page_kind::PageKind;
 use crate::index::skips::Skips;
+use crate::source::Oddity;
 
 /// Metadata of the docs at one commit.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -38,7 +39,7 @@ pub(crate) struct ManifestSite {
     pub(crate) synonyms: String,
     /// Versions and languages that the configuration declares for the whole site.
     pub(crate) declared: Declared,
-    pub(crate) oddities: Vec<ManifestOddity>,
+    pub(crate) oddities: Vec<Oddity>,
     /// Files that were skipped because of their paths alone.
     pub(crate) skipped: Skips,
 }
@@ -57,21 +58,12 @@ pub(crate) struct ManifestFile {
     /// Included files: path and blob id, the blob id empty for a missing file.
     pub(crate) included: Vec<(String, String)>,
     pub(crate) pages: Vec<ManifestPage>,
-    /// The first problems found in the file.
-    pub(crate) oddities: Vec<ManifestOddity>,
+    /// The first problems found in the file, without its path.
+    pub(crate) oddities: Vec<Oddity>,
     /// Number of problems in all.
     pub(crate) odd: usize,
     /// Why readers cannot find any of its pages, if so.
     pub(crate) skipped: Option<SkipReason>,
-}
-
-/// A problem: something that could not be read as intended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ManifestOddity {
-    /// The file, for problems of the site; empty for problems of a file's own entry.
-    pub(crate) file: String,
-    pub(crate) line: usize,
-    pub(crate) message: String,
 }
 
 /// A page of a file.

@@ -9,7 +9,7 @@ use docent_site::Tree;
 use crate::index::update_plan::Listing;
 use crate::source::SourceFile;
 
-/// The quarantine, and whose docs are read.
+/// The quarantine, and what tells the docs that are read from those of others.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Safeguard {
     pub(crate) quarantine: Quarantine,

@@ -72,16 +72,9 @@ impl Fields {
             schema.add_text_field(name, TextOptions::default().set_indexing_options(indexing))
         };
         let terms = text("terms", IndexRecordOption::WithFreqsAndPositions, false);
-        let mut counted = |name: &str| text(name, IndexRecordOption::Basic, true);
-        let title = counted("title");
-        let path = counted("path");
-        let description = counted("description");
-        let headings = counted("headings");
-        let whole = counted("whole");
-        let link = counted("link");
-        let heading = counted("heading");
-        let body = counted("body");
-        let code = counted("code");
+        let counted = |name: &str| text(name, IndexRecordOption::Basic, true);
+        let [title, path, description, headings, whole, link, heading, body, code] =
+            ["title", "path", "description", "headings", "whole", "link", "heading", "body", "code"].map(counted);
         Self {
             spelled: schema.add_text_field("spelled", TextOptions::default()),
             page: schema.add_u64_field("page", INDEXED | FAST),

@@ -21,7 +21,7 @@ pub(crate) struct Row {
     /// Number of positions.
     positions: usize,
     /// Number of positions that hold a word.
-    known: u64,
+    pub(crate) known: u64,
 }
 
 /// A posting: document id and position.
@@ -40,7 +40,7 @@ pub(crate) enum PostingDetail {
 
 /// The postings of a field, word by word in order of the words' texts.
 pub(crate) struct InvertedRow {
-    detail: PostingDetail,
+    pub(crate) detail: PostingDetail,
     postings: Vec<Posting>,
     /// For each word that occurs in the field, the end of its postings in `postings`.
     ends: std::vec::IntoIter<u32>,
@@ -65,11 +65,6 @@ impl Row {
         self.positions += added.len();
         self.known += u64::from(known);
         known
-    }
-
-    /// Number of positions that hold a word.
-    pub(crate) fn known(&self) -> u64 {
-        self.known
     }
 
     /// Memory in bytes, including what the inversion will take.
@@ -127,10 +122,6 @@ impl Row {
 }
 
 impl InvertedRow {
-    pub(crate) const fn detail(&self) -> PostingDetail {
-        self.detail
-    }
-
     /// The postings of the next word, document by document.
     pub(crate) fn next(&mut self) -> &[Posting] {
         let end = self.ends.next().map_or(self.postings.len(), |end| end as usize);

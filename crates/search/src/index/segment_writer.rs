@@ -152,7 +152,7 @@ fn write_terms(
     order: &SortedWords,
     lists: &mut InvertedIndexSerializer,
 ) -> tantivy::Result<()> {
-    let words = rows.iter().map(Row::known).sum();
+    let words = rows.iter().map(|row| row.known).sum();
     // For each word, a bit for each field that contains it.
     let mut containing = vec![0; order.len()];
     let mut offsets = Vec::new();
@@ -177,7 +177,7 @@ fn write_terms(
             term.push(*mark);
             // tantivy needs the document frequency only for fields with fieldnorms.
             list.new_term(&term, 0, true)?;
-            let detail = inverted.detail();
+            let detail = inverted.detail;
             for of_document in inverted.next().chunk_by(|one, next| one.0 == next.0) {
                 let deltas = deltas.between(of_document, detail);
                 list.write_doc(of_document[0].0, deltas.len() as u32, deltas);

@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use arc_swap::ArcSwapOption;
-use docent_site::Variants;
 use docent_types::decoded_path;
 use tantivy::Searcher;
 
@@ -16,10 +15,8 @@ use crate::index::manifest::{Manifest, ManifestPage, PagePosition};
 use crate::index::schema::Fields;
 use crate::index::skips::Skips;
 use crate::index::snapshot_tables::{Tables, renewed};
-use crate::rank::asked_language::PagesByLanguage;
 use crate::rank::corpus_stats::{CorpusStats, NO_PAGE, Opened, Renewed};
 use crate::source::Skipped;
-use crate::text::synonyms::Synonyms;
 use crate::vectors::section_vectors::SectionVectors;
 use crate::vectors::store::VectorStore;
 
@@ -28,7 +25,7 @@ pub struct Snapshot {
     pub(crate) fields: Fields,
     pub(crate) stats: CorpusStats,
     open: Option<Open>,
-    tables: Tables,
+    pub(crate) tables: Tables,
     pub(crate) vectors: Arc<VectorStore>,
     pub(crate) placed: ArcSwapOption<SectionVectors>,
 }
@@ -133,27 +130,6 @@ impl Snapshot {
         self.open.as_ref().map(|open| &open.searcher)
     }
 
-    /// The synonyms that the site's authors define.
-    pub(crate) fn synonyms(&self) -> &Synonyms {
-        &self.tables.synonyms
-    }
-
-    /// Which pages are versions or translations of one page, by page number.
-    pub(crate) fn variants(&self) -> &Variants {
-        &self.tables.variants
-    }
-
-    /// How many pages there are in each language of the variants.
-    pub(crate) fn languages(&self) -> &PagesByLanguage {
-        &self.tables.languages
-    }
-
-    /// For each page, whether it is the variant shown when no version or language is asked for; empty when every page
-    /// is.
-    pub(crate) fn usual(&self) -> &[bool] {
-        &self.tables.usual
-    }
-
     /// The number of a page among the listed pages, in order of file; `NO_PAGE` for other pages.
     pub(crate) fn number_of(&self, page: &ManifestPage) -> u32 {
         self.stats.numbers.get(&page.id).copied().unwrap_or(NO_PAGE)
@@ -184,7 +160,7 @@ impl Snapshot {
 
     /// Every page a reader may find, in order of file.
     pub fn pages(&self) -> impl Iterator<Item = PageEntry> {
-        let (variants, usual) = (self.variants(), self.usual());
+        let Tables { variants, usual, .. } = &self.tables;
         (0..).zip(self.manifest().listed()).map(|(number, page)| PageEntry {
             path: page.path.clone(),
             title: page.title.clone(),

@@ -24,13 +24,14 @@ pub(crate) struct Tables {
     /// Page numbers by the keys of all paths that lead to the page.
     pub(crate) keys: Arc<HashMap<u64, u32>>,
     pub(crate) redirects: Arc<Redirects>,
+    /// The synonyms that the site's authors define.
     pub(crate) synonyms: Arc<Synonyms>,
     /// Which pages are versions or translations of one page, by page number.
     pub(crate) variants: Arc<Variants>,
     /// By page number: whether the page is the variant shown when no version or language is asked for. Empty when every
     /// page is.
     pub(crate) usual: Arc<Vec<bool>>,
-    /// How many pages there are in each language.
+    /// How many pages there are in each language of the variants.
     pub(crate) languages: Arc<PagesByLanguage>,
 }
 

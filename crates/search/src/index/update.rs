@@ -5,13 +5,13 @@
 //! [`crate::index::compaction`], most of it later and on its own thread.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::error::SearchError;
 use crate::index::compaction::{INLINE, due, merge};
 use crate::index::engine;
 use crate::index::generations::{Generations, PublishLock, Segment, State};
-use crate::index::manifest::{Delta, Manifest};
+use crate::index::manifest::{Delta, Manifest, ManifestFile};
 use crate::index::safeguard::Safeguard;
 use crate::index::skips::Skips;
 use crate::index::snapshot::Snapshot;
@@ -95,7 +95,7 @@ impl Update<'_> {
 
     fn is_built_anew<T>(&self, error: &SearchError) -> Option<T> {
         let error = error as &dyn std::error::Error;
-        tracing::warn!(error, dir = %self.generations.dir().display(), "search index is built anew");
+        tracing::warn!(error, dir = %self.generations.dir.display(), "search index is built anew");
         None
     }
 
@@ -150,26 +150,18 @@ impl Update<'_> {
 
 /// Summarizes the docs of a manifest; what the update did is not filled in.
 fn summary(manifest: &Manifest) -> Summary {
-    let of_site = manifest.site.oddities.iter().map(|odd| (odd.file.as_str(), odd));
-    let of_files = manifest.files.iter().flat_map(|file| file.oddities.iter().map(|odd| (file.path.as_str(), odd)));
-    let odd = of_site.chain(of_files).take(MOST_ODDITIES).map(|(file, odd)| Oddity {
-        file: file.to_owned(),
-        line: odd.line,
-        message: odd.message.clone(),
-    });
+    let of_file = |file: &Arc<ManifestFile>| {
+        let path = file.path.clone();
+        file.oddities.iter().map(move |odd| Oddity { file: path.clone(), ..odd.clone() }).collect::<Vec<_>>()
+    };
+    let odd = manifest.site.oddities.iter().cloned().chain(manifest.files.iter().flat_map(of_file));
     Summary {
         commit: manifest.commit.clone(),
         pages: manifest.listed().count(),
         sections: manifest.listed().map(|page| page.sections).sum(),
-        added: 0,
-        changed: 0,
-        removed: 0,
-        odd: odd.collect(),
+        odd: odd.take(MOST_ODDITIES).collect(),
         odd_in_all: manifest.site.oddities.len() + manifest.files.iter().map(|file| file.odd).sum::<usize>(),
         skipped: Skips::of(manifest).into_skipped(),
-        generator: "",
-        folders: Vec::new(),
-        published: false,
-        took: Duration::ZERO,
+        ..Summary::default()
     }
 }

@@ -8,10 +8,10 @@ use docent_site::{Layout, ReadFingerprint, SkipReason, Tree};
 use parking_lot::Mutex;
 
 use crate::error::SearchError;
-use crate::index::manifest::{Manifest, ManifestFile, ManifestOddity, ManifestSite};
+use crate::index::manifest::{Manifest, ManifestFile, ManifestSite};
 use crate::index::safeguard::{self, Safeguard};
 use crate::index::skips::Skips;
-use crate::source::{Source, SourceFile};
+use crate::source::{Oddity, Source, SourceFile};
 
 /// Path of the synonyms file in the repository, and in the docs root.
 const SYNONYMS_BESIDE: &str = ".docent/synonyms.txt";
@@ -272,12 +272,12 @@ fn inputs(listing: &Listing<'_>) -> Vec<(String, String)> {
 
 fn site(layout: &Layout, inputs: Vec<(String, String)>, synonyms: String) -> ManifestSite {
     let owned = |(source, destination): (&str, &str)| (source.to_owned(), destination.to_owned());
-    let odd = |found: &docent_site::FileProblem| ManifestOddity {
+    let odd = |found: &docent_site::FileProblem| Oddity {
         file: found.file.clone(),
         line: found.problem.line,
         message: found.problem.message.clone(),
     };
-    let set_aside = inputs.iter().filter(|(_, blob)| blob.starts_with(SET_ASIDE)).map(|(path, _)| ManifestOddity {
+    let set_aside = inputs.iter().filter(|(_, blob)| blob.starts_with(SET_ASIDE)).map(|(path, _)| Oddity {
         file: path.clone(),
         line: 1,
         message: "this configuration is set aside and counts as not understood, because a process ended while it read \

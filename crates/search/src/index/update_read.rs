@@ -15,13 +15,13 @@ use crate::error::SearchError;
 use crate::index::documents;
 use crate::index::generations::{Generations, Segment};
 use crate::index::links::Mentions;
-use crate::index::manifest::{ManifestFile, ManifestOddity, ManifestPage};
+use crate::index::manifest::{ManifestFile, ManifestPage};
 use crate::index::page_kind::PageKind;
 use crate::index::safeguard::Safeguard;
 use crate::index::schema::Fields;
 use crate::index::segment_writer::SegmentWriter;
 use crate::index::update_plan::{Listing, Plan};
-use crate::source::SourceFile;
+use crate::source::{Oddity, SourceFile};
 use crate::text::vocabulary::Vocabulary;
 
 /// Only this many bytes of a larger file are parsed: such a file is not prose.
@@ -233,17 +233,17 @@ impl Reading<'_> {
         if bytes.len() < whole && read.pages.is_empty() && is_page(path) {
             read.skipped.get_or_insert(SkipReason::TooLarge);
         }
-        let mut oddities: Vec<ManifestOddity> = Vec::new();
+        let mut oddities: Vec<Oddity> = Vec::new();
         if read.skipped == Some(SkipReason::Failed) {
             let message = format!("the file {}", SkipReason::Failed.sentence());
-            oddities.push(ManifestOddity { file: String::new(), line: 1, message });
+            oddities.push(Oddity { file: String::new(), line: 1, message });
         }
         if bytes.len() < whole {
             let message = format!("the file has {whole} bytes; only the first {} are searched", bytes.len());
-            oddities.push(ManifestOddity { file: String::new(), line: 1, message });
+            oddities.push(Oddity { file: String::new(), line: 1, message });
         }
         let problems = read.problems.into_iter();
-        oddities.extend(problems.map(|problem| ManifestOddity {
+        oddities.extend(problems.map(|problem| Oddity {
             file: String::new(),
             line: problem.line,
             message: problem.message,
@@ -280,7 +280,7 @@ impl Reading<'_> {
             path: file.path.clone(),
             blob: file.blob.clone(),
             place: self.plan.layout.place(&file.path),
-            oddities: vec![ManifestOddity { file: String::new(), line: 1, message }],
+            oddities: vec![Oddity { file: String::new(), line: 1, message }],
             odd: 1,
             skipped,
             ..ManifestFile::default()

@@ -25,7 +25,7 @@ pub(crate) struct Allowed<'f> {
 impl<'f> Allowed<'f> {
     pub(crate) fn new(snapshot: &'f Snapshot, filter: &'f Filter, wanted: Option<&'f WantedVariant>) -> Self {
         let filter = Some(filter).filter(|filter| **filter != Filter::default());
-        let wanted = wanted.filter(|_| !snapshot.usual().is_empty());
+        let wanted = wanted.filter(|_| !snapshot.tables.usual.is_empty());
         Self { snapshot, filter, wanted, known: HashMap::new(), best: HashMap::new() }
     }
 
@@ -36,7 +36,7 @@ impl<'f> Allowed<'f> {
 
     pub(crate) fn is_allowed(&mut self, page: u32) -> bool {
         if self.filter.is_none() && self.wanted.is_none_or(WantedVariant::is_usual) {
-            let usual = self.snapshot.usual();
+            let usual = &self.snapshot.tables.usual;
             return page != NO_PAGE && (self.wanted.is_none() || usual.get(page as usize).is_none_or(|usual| *usual));
         }
         if let Some(known) = self.known.get(&page) {
@@ -49,13 +49,13 @@ impl<'f> Allowed<'f> {
 
     fn lets_through(&self, number: u32) -> bool {
         let Some(page) = self.snapshot.page_numbered(number) else { return false };
-        let variants = self.snapshot.variants();
+        let variants = &self.snapshot.tables.variants;
         let version = variants.version_of(number).map(|version| version.name.as_str());
         self.filter.is_none_or(|filter| lets_through(filter, page, version, variants.language_of(number)))
     }
 
     fn is_wanted(&mut self, page: u32) -> bool {
-        let variants = self.snapshot.variants();
+        let variants = &self.snapshot.tables.variants;
         let Some((wanted, (number, group))) = self.wanted.zip(variants.group_of(page)) else { return true };
         let best = match self.best.get(&number) {
             Some(best) => *best,

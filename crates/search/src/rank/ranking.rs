@@ -17,6 +17,7 @@ use crate::index::page_kind::AskedKind;
 use crate::index::schema::LINK;
 use crate::index::section_kind::SectionKind;
 use crate::index::snapshot::Snapshot;
+use crate::index::snapshot_tables::Tables;
 use crate::query::Query;
 use crate::rank::allowed::Allowed;
 use crate::rank::answering::{QuestionWeights, falling_scores};
@@ -114,14 +115,14 @@ impl<'s> Search<'s> {
         let Some(searcher) = snapshot.searcher().filter(|_| query.limit > 0) else { return Ok(None) };
         let (fields, stats) = (&snapshot.fields, &snapshot.stats);
         let lexicon = Lexicon::new(searcher, fields, stats);
-        let (text, versions) = without_versions(&query.text, snapshot.variants());
+        let (text, versions) = without_versions(&query.text, &snapshot.tables.variants);
         let beside = format!("{versions}{}", query.beside);
-        let question = Question::of(&text, query.after.as_deref(), &beside, &lexicon, snapshot.synonyms())?;
+        let question = Question::of(&text, query.after.as_deref(), &beside, &lexicon, &snapshot.tables.synonyms)?;
         let lookup = Lookup { searcher, fields, stats, settings, without };
         let asked = question.words.iter().enumerate().filter(|(_, word)| !word.is_optional);
         let asked = asked.fold(0, |bits, (at, _)| bits | 1_u32 << at);
         let near = query.near.as_deref().and_then(|near| snapshot.lookup(near));
-        let wanted = WantedVariant::of(snapshot.variants(), query, near.map(|near| snapshot.number_of(near)));
+        let wanted = WantedVariant::of(&snapshot.tables.variants, query, near.map(|near| snapshot.number_of(near)));
         Ok((!question.words.is_empty()).then_some(Self { snapshot, question, lookup, query, asked, wanted, unlinked }))
     }
 
@@ -130,7 +131,7 @@ impl<'s> Search<'s> {
         let LookupScores { sections, pages, found } = self.lookup.scores_of(&self.question)?;
         let once = self.lookup.settings.variants_once > 0.0;
         if self.wanted.is_untold || self.wanted.is_told_by_words {
-            let (variants, pages) = (self.snapshot.variants(), self.snapshot.languages());
+            let Tables { variants, languages: pages, .. } = &self.snapshot.tables;
             let is_told = self.wanted.is_told_by_words;
             let language = match self.titled_language() {
                 Some(language) => Some(language),
@@ -193,7 +194,7 @@ impl<'s> Search<'s> {
         if let Some(similarity) = similarity {
             ranked = self.fuse(ranked, similarity)?;
         }
-        let variants = self.snapshot.variants();
+        let variants = &self.snapshot.tables.variants;
         let is_other = |page: u32| self.wanted.is_other_version(variants, variants.page(page));
         // What only other versions have comes after any page of the wanted one that answers.
         let answers = |candidate: &Candidate| candidate.answers >= ANSWERS && !is_other(candidate.number);
@@ -205,7 +206,7 @@ impl<'s> Search<'s> {
 
     /// The language of the pages whose title is the question, unless it is a title in the default language, too.
     fn titled_language(&self) -> Option<usize> {
-        let variants = self.snapshot.variants();
+        let variants = &self.snapshot.tables.variants;
         let pages = (0..).zip(self.snapshot.manifest().listed());
         let titled = pages.filter(|(_, page)| self.question.is_exact_title(&page.title));
         let mut languages = titled.map(|(number, _)| variants.page(number).language.or(variants.default_language()));
@@ -346,7 +347,7 @@ impl<'s> Search<'s> {
 
     /// The weight of a page for its version and language.
     fn fitness(&self, page: u32) -> f32 {
-        let (variants, settings) = (self.snapshot.variants(), self.lookup.settings);
+        let (variants, settings) = (&self.snapshot.tables.variants, self.lookup.settings);
         if variants.is_empty() {
             return 1.0;
         }

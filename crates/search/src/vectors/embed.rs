@@ -57,14 +57,14 @@ pub(crate) fn embed(
     wanted: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<EmbedSummary, SearchError> {
-    let Some(embedder) = store.embedder() else { return Ok(EmbedSummary::default()) };
+    let Some(embedder) = &store.embedder else { return Ok(EmbedSummary::default()) };
     let Some(turn) = store.embedding()? else {
         return Ok(EmbedSummary { is_embedding_elsewhere: true, ..EmbedSummary::default() });
     };
     store.refresh()?;
     let stamps = stamps(snapshot);
     let mut work = Work { store, turn: &turn, embedder: &**embedder, made: Vec::new(), embedded: 0 };
-    let missing = missing(snapshot, &stamps, &store.vectors(), store.dir())?;
+    let missing = missing(snapshot, &stamps, &store.vectors(), &store.dir)?;
     let total = missing.len();
     for (done, some) in (0..).step_by(AT_A_TIME).zip(missing.chunks(AT_A_TIME)) {
         if !wanted() {
@@ -138,7 +138,7 @@ impl Work<'_> {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let failed = |source| SearchError::Embedder { source };
         let vectors = block_on(self.embedder.embed(&texts, Role::Passage)).map_err(failed)?;
-        let length = self.made.first().map(|made| made.vector.len()).or_else(|| vectors.first().map(Vec::len));
+        let length = self.made.first().map(|made| made.vector.numbers.len()).or_else(|| vectors.first().map(Vec::len));
         let fit = vectors.len() == texts.len()
             && vectors
                 .iter()

@@ -44,14 +44,10 @@ pub(crate) struct Head {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct QuantizedI8 {
     scale: f32,
-    numbers: Vec<i8>,
+    pub(crate) numbers: Vec<i8>,
 }
 
 impl QuantizedI8 {
-    pub(crate) fn len(&self) -> usize {
-        self.numbers.len()
-    }
-
     pub(crate) fn of(vector: &[f32]) -> Self {
         let largest = vector.iter().fold(0.0_f32, |largest, number| largest.max(number.abs()));
         let scale = if largest > 0.0 && largest.is_finite() { largest / 127.0 } else { 1.0 };

@@ -119,7 +119,7 @@ impl Snapshot {
     /// The similarity of the sections to a question; `None` for an empty question, without an embedder or when it
     /// fails, and until enough sections have a vector.
     pub(crate) async fn similarities(&self, question: &str, asker: Asker) -> Option<Similarities> {
-        let embedder = self.vectors.embedder()?;
+        let embedder = self.vectors.embedder.as_ref()?;
         if question.trim().is_empty() {
             return None;
         }

@@ -29,8 +29,8 @@ const MOST_FILES: usize = 12;
 /// The vectors of one index.
 #[derive(Debug)]
 pub(crate) struct VectorStore {
-    dir: PathBuf,
-    embedder: Option<Arc<dyn Embedder>>,
+    pub(crate) dir: PathBuf,
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
     current: ArcSwap<Vectors>,
     /// The files that `current` was read from, in the same order; `None` for files that are damaged or of other
     /// embedders.
@@ -48,14 +48,6 @@ impl VectorStore {
     pub(crate) fn open(index: &Path, embedder: Option<Arc<dyn Embedder>>) -> Self {
         let dir = index.join("vectors");
         Self { dir, embedder, current: ArcSwap::default(), read: Mutex::default() }
-    }
-
-    pub(crate) fn dir(&self) -> &Path {
-        &self.dir
-    }
-
-    pub(crate) fn embedder(&self) -> Option<&Arc<dyn Embedder>> {
-        self.embedder.as_ref()
     }
 
     pub(crate) fn vectors(&self) -> Arc<Vectors> {
