@@ -18,27 +18,19 @@ pub(crate) enum Scored {
     Pages,
 }
 
-impl Scored {
-    /// The parameter k1 of BM25: how soon further occurrences of a word stop adding to the score.
-    pub(crate) const fn k1(self, settings: &Settings) -> f32 {
-        match self {
-            Self::Sections => settings.k1_section,
-            Self::Pages => settings.k1_page,
-        }
-    }
-}
-
 /// A field with its BM25 parameters.
 #[derive(Debug)]
 pub(crate) struct Bm25Field {
     /// Whether the field is used to score sections or pages.
     pub(crate) scored: Scored,
     pub(crate) field: Field,
+    /// The name of the field in an explanation.
+    pub(crate) name: &'static str,
     pub(crate) weight: f32,
     /// The parameter b of BM25: how much the length of the field counts, 0 to 1.
     b: f32,
     average_length: f32,
-    /// As [`Scored::k1`].
+    /// The parameter k1 of BM25: how soon further occurrences of a word stop adding to the score.
     pub(crate) k1: f32,
     /// The factor on the frequency of a word.
     pub(crate) by_length: ByLength,
@@ -94,32 +86,32 @@ impl ShippedBm25 {
 }
 
 fn weighed(set: &Settings, scored: Scored, fields: &Fields, stats: &CorpusStats) -> Arc<[Bm25Field]> {
-    let all: &[(Field, f32, f32)] = match scored {
+    let all: &[(Field, &'static str, f32, f32)] = match scored {
         Scored::Sections => &[
-            (fields.body, set.body, set.b_body),
-            (fields.heading, set.heading, set.b_short),
-            (fields.code, set.code, set.b_body),
+            (fields.body, "section", set.body, set.b_text),
+            (fields.heading, "heading", set.heading, set.b),
+            (fields.code, "code", set.code, set.b_text),
         ],
         Scored::Pages => &[
-            (fields.whole, set.whole, set.b_whole),
-            (fields.title, set.title, set.b_short),
-            (fields.path, set.path, set.b_short),
-            (fields.description, set.description, set.b_short),
-            (fields.headings, set.headings, set.b_whole),
-            (fields.link, set.link, set.b_link),
+            (fields.whole, "page", set.whole, set.b),
+            (fields.title, "title", set.title, set.b),
+            (fields.path, "path", set.path, set.b),
+            (fields.description, "description", set.description, set.b),
+            (fields.headings, "headings", set.headings, set.b),
+            (fields.link, "links", set.link, set.b),
         ],
     };
     let of = match scored {
         Scored::Sections => stats.sections,
         Scored::Pages => stats.pages.len(),
     };
-    let k1 = scored.k1(set);
-    let weighed = |(field, weight, b): (Field, f32, f32)| {
+    let k1 = set.k1;
+    let weighed = |(field, name, weight, b): (Field, &'static str, f32, f32)| {
         let average_length = stats.average_length(field, of);
         let length = |id: usize| FieldNormReader::id_to_fieldnorm(id as u8) as f32;
         let by_length: ByLength = std::array::from_fn(|id| counts(length(id), average_length, b));
         let saturation = by_length.map(|by_length| k1 / by_length);
-        Bm25Field { scored, field, weight, b, average_length, k1, by_length, saturation }
+        Bm25Field { scored, field, name, weight, b, average_length, k1, by_length, saturation }
     };
-    all.iter().copied().filter(|(_, weight, _)| *weight > 0.0).map(weighed).collect()
+    all.iter().copied().filter(|(_, _, weight, _)| *weight > 0.0).map(weighed).collect()
 }

@@ -174,7 +174,7 @@ impl CorpusStats {
     /// Adds the words of a document to the totals, or subtracts them when `by` is -1. Unresolved links count too, for
     /// the average length of link texts.
     fn count_words(&mut self, columns: &Columns, document: DocId, by: i64) {
-        for (field, lengths) in columns.lengths_of(document) {
+        for (field, lengths) in &columns.lengths {
             if self.words.len() <= *field {
                 self.words.resize(field + 1, 0);
             }
@@ -335,36 +335,22 @@ struct Columns {
     section: Column<u64>,
     link_words: FieldNormReader,
     whole: FieldNormReader,
-    /// The field lengths of each kind of document, with the field ids.
-    of_page: Vec<(usize, FieldNormReader)>,
-    of_section: Vec<(usize, FieldNormReader)>,
-    of_link: Vec<(usize, FieldNormReader)>,
+    /// The field lengths, with the field ids. A document has a length of 0 in the fields of other kinds.
+    lengths: Vec<(usize, FieldNormReader)>,
 }
 
 impl Columns {
     fn of(reader: &SegmentReader, fields: &Fields) -> tantivy::Result<Self> {
         let column = |field| reader.fast_fields().u64(fields.name(field));
-        let lengths = |some: &[Field]| -> tantivy::Result<Vec<(usize, FieldNormReader)>> {
-            some.iter().map(|field| Ok((field.field_id() as usize, reader.get_fieldnorms_reader(*field)?))).collect()
-        };
+        let lengths = |field: Field| Ok((field.field_id() as usize, reader.get_fieldnorms_reader(field)?));
         Ok(Self {
-            of_page: lengths(&[fields.title, fields.path, fields.description, fields.headings, fields.whole])?,
-            of_section: lengths(&[fields.heading, fields.body, fields.code])?,
-            of_link: lengths(&[fields.link])?,
+            lengths: fields.counted().into_iter().map(lengths).collect::<tantivy::Result<_>>()?,
             page: column(fields.page)?,
             target: column(fields.target)?,
             section: column(fields.section)?,
             link_words: reader.get_fieldnorms_reader(fields.link)?,
             whole: reader.get_fieldnorms_reader(fields.whole)?,
         })
-    }
-
-    fn lengths_of(&self, document: DocId) -> &[(usize, FieldNormReader)] {
-        match self.kind(document) {
-            Kind::Page => &self.of_page,
-            Kind::Section => &self.of_section,
-            Kind::Link => &self.of_link,
-        }
     }
 
     fn kind(&self, document: DocId) -> Kind {

@@ -1,6 +1,7 @@
 //! Explains the ranking of pages in plain terms.
 
 use crate::answer::result_selection::ResultSelection;
+use crate::answer::search::or_nothing;
 use crate::index::snapshot::Snapshot;
 use crate::query::Query;
 use crate::rank::bm25::Scored;
@@ -41,10 +42,7 @@ impl Snapshot {
     /// Explains the passages for a question: one explanation for each passage of [`Snapshot::search`], in the same
     /// order. Takes several times as long as the search.
     pub fn explain(&self, query: &Query) -> Vec<Explanation> {
-        explain(self, &query.read()).unwrap_or_else(|error| {
-            tracing::error!(error = &error as &dyn std::error::Error, "a search could not be explained");
-            Vec::new()
-        })
+        or_nothing(explain(self, &query.read()), "a search could not be explained")
     }
 }
 
@@ -109,26 +107,11 @@ fn matches(
         let found = lookup.find(word)?;
         for text in &*texts {
             lookup.score(text, &found, None, &mut scores)?;
-            each(word, place(lookup, text.field), &|number| scores.score(number));
+            each(word, text.name, &|number| scores.score(number));
             scores.clear();
         }
     }
     Ok(())
-}
-
-fn place(lookup: &Lookup<'_>, field: tantivy::schema::Field) -> &'static str {
-    let fields = lookup.fields;
-    let places = [
-        (fields.title, "title"),
-        (fields.path, "path"),
-        (fields.description, "description"),
-        (fields.headings, "headings"),
-        (fields.link, "links"),
-        (fields.heading, "heading"),
-        (fields.body, "section"),
-        (fields.code, "code"),
-    ];
-    places.iter().find(|(known, _)| *known == field).map_or("page", |(_, place)| place)
 }
 
 fn instead(word: &Word) -> Vec<String> {

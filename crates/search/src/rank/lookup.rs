@@ -122,16 +122,12 @@ impl Lookup<'_> {
     }
 
     pub(crate) fn empty(&self, scored: Scored) -> ScoreAccumulator {
-        match scored {
-            Scored::Sections => {
-                let (documents, sections) = (self.stats.documents, self.stats.sections);
-                ScoreAccumulator::new(documents, sections, scored.k1(self.settings), &self.stats.section_tables)
-            }
-            Scored::Pages => {
-                let pages = self.stats.pages.len();
-                ScoreAccumulator::new(pages, pages, scored.k1(self.settings), &self.stats.page_tables)
-            }
-        }
+        let (stats, pages) = (self.stats, self.stats.pages.len());
+        let (size, of, tables) = match scored {
+            Scored::Sections => (stats.documents, stats.sections, &stats.section_tables),
+            Scored::Pages => (pages, pages, &stats.page_tables),
+        };
+        ScoreAccumulator::new(size, of, self.settings.k1, tables)
     }
 
     /// The fields in which sections or pages are searched. The first field determines how rare a word is.

@@ -50,13 +50,10 @@ settings! {
     body = 1.0,
     code = 0.1,
     /// The parameter k1 of BM25: how soon further occurrences of a word stop adding to the score.
-    k1_section = 1.2,
-    k1_page = 1.2,
-    /// The parameter b of BM25: how much the length of a field counts, 0 to 1.
-    b_short = 0.75,
-    b_body = 0.65,
-    b_whole = 0.75,
-    b_link = 0.75,
+    k1 = 1.2,
+    /// The parameter b of BM25: how much the length of a field counts, 0 to 1; of a section's text and code `b_text`.
+    b = 0.75,
+    b_text = 0.65,
     /// Weight of a page's second best section relative to the best, of the third relative to the second, and so on.
     decay = 0.3,
     /// Weight of the page as a whole relative to its sections.
