@@ -263,19 +263,6 @@ fn cut_run(
     whole: &mut String,
     each: &mut dyn FnMut(&str, Range<usize>),
 ) {
-    if text[at.clone()].is_ascii() {
-        return plain_identifier(text, at, whole, each);
-    }
-    any_identifier(text, at, letters, whole, each);
-}
-
-fn any_identifier(
-    text: &str,
-    at: Range<usize>,
-    letters: UnspacedSplit,
-    whole: &mut String,
-    each: &mut dyn FnMut(&str, Range<usize>),
-) {
     let Range { start, end } = at;
     let (mut parts, mut numbered) = (0, false);
     let mut push = |at: Range<usize>| {
@@ -308,54 +295,6 @@ fn any_identifier(
         // A version keeps its dots: 1.12 is not 11.2.
         whole.extend(text[start..end].chars().filter(|c| is_word(*c) || numbered && *c == '.'));
         each(whole, start..end);
-    }
-}
-
-/// As [`any_identifier`] for ASCII text, as nearly all is: byte by byte.
-fn plain_identifier(text: &str, at: Range<usize>, whole: &mut String, each: &mut dyn FnMut(&str, Range<usize>)) {
-    let bytes = &text.as_bytes()[..at.end];
-    let (mut parts, mut numbered) = (0, false);
-    whole.clear();
-    whole.reserve(at.len());
-    let mut push = |at: Range<usize>| {
-        if !at.is_empty() {
-            parts += 1;
-            numbered |= bytes[at.clone()].iter().all(u8::is_ascii_digit);
-            whole.push_str(&text[at.clone()]);
-            each(&text[at.clone()], at);
-        }
-    };
-    let (mut from, mut ix) = (at.start, at.start);
-    while let Some(byte) = bytes.get(ix) {
-        match KINDS[usize::from(*byte)] {
-            Kind::Small => {
-                ix = end_of(bytes, ix, |kind| kind == Kind::Small);
-                continue;
-            }
-            Kind::Capital if from < ix => {
-                let before = bytes[ix - 1];
-                let next_is_lower = bytes.get(ix + 1).is_some_and(u8::is_ascii_lowercase);
-                if before.is_ascii_lowercase() || before.is_ascii_uppercase() && next_is_lower {
-                    push(from..ix);
-                    from = ix;
-                }
-            }
-            Kind::Capital => {}
-            Kind::Joint | Kind::Colon | Kind::Sign | Kind::Gap | Kind::Wide => {
-                push(from..ix);
-                from = ix + 1;
-            }
-        }
-        ix += 1;
-    }
-    push(from..at.end);
-    if parts > 1 {
-        if numbered {
-            let is_kept = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'.';
-            whole.clear();
-            whole.extend(bytes[at.clone()].iter().filter(|byte| is_kept(byte)).map(|byte| char::from(*byte)));
-        }
-        each(whole, at);
     }
 }
 
@@ -421,16 +360,6 @@ mod tests {
                 prop_assert!(text.get(at).is_some());
                 prop_assert!(!word.is_empty());
             }
-        }
-
-        #[test]
-        fn plain_identifiers_are_cut_as_all_are(text in "[a-cA-C0-2_.:-]{1,16}") {
-            let (mut plain, mut any) = (Vec::new(), Vec::new());
-            let at = 0..text.len();
-            plain_identifier(&text, at.clone(), &mut String::new(), &mut |word, at| plain.push((word.to_owned(), at)));
-            let letters = UnspacedSplit::InPairs;
-            any_identifier(&text, at, letters, &mut String::new(), &mut |word, at| any.push((word.to_owned(), at)));
-            prop_assert_eq!(plain, any);
         }
 
         #[test]
