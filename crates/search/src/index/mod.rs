@@ -23,7 +23,6 @@ pub(crate) mod segment_writer;
 pub(crate) mod skips;
 pub(crate) mod snapshot;
 pub(crate) mod snapshot_tables;
-pub(crate) mod unique_words;
 pub(crate) mod update;
 pub(crate) mod update_plan;
 pub(crate) mod update_read;

@@ -1,25 +1,16 @@
 //! The tokens of each field of a segment under construction, as word numbers, and their inversion into postings.
 //!
-//! A row is filled document by document and grows to most of a segment's memory. It therefore consists of chunks, which
-//! are not copied as the row grows. At the end the row is inverted, that is, grouped by word.
+//! A row is filled document by document. At the end it is inverted, that is, grouped by word.
 
-use crate::text::vocabulary::{Number, SortedWords};
-
-/// Capacity, in positions, of a row's first chunk, and of its largest. Each chunk has twice the capacity of the last.
-const FIRST_CHUNK: usize = if cfg!(test) { 4 } else { 1 << 10 };
-const LARGEST_CHUNK: usize = if cfg!(test) { 8 } else { 1 << 16 };
+use crate::text::vocabulary::Number;
 
 /// The tokens of a field, document by document.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
-    /// Full chunks. `None` is a position whose token is too long to be indexed. Each document lies within one chunk.
-    full: Vec<Vec<Option<Number>>>,
-    /// The chunk that is being filled.
-    chunk: Vec<Option<Number>>,
+    /// `None` is a position whose token is too long to be indexed.
+    words: Vec<Option<Number>>,
     /// Documents that have the field, ascending, each with its number of positions.
     documents: Vec<(u32, u32)>,
-    /// Number of positions.
-    positions: usize,
     /// Number of positions that hold a word.
     pub(crate) known: u64,
 }
@@ -51,33 +42,26 @@ pub(crate) struct InvertedRow {
 impl Row {
     /// Adds the tokens of the next document. Returns the number of positions that hold a word.
     pub(crate) fn add_tokens(&mut self, document: u32, words: impl ExactSizeIterator<Item = Option<Number>>) -> u32 {
-        let chunk = &mut self.chunk;
-        if chunk.capacity() - chunk.len() < words.len() {
-            let room = (2 * chunk.capacity()).clamp(FIRST_CHUNK, LARGEST_CHUNK).max(words.len());
-            let full = std::mem::replace(chunk, Vec::with_capacity(room));
-            self.full.extend((!full.is_empty()).then_some(full));
-        }
-        let before = chunk.len();
-        chunk.extend(words);
-        let added = &chunk[before..];
+        let before = self.words.len();
+        self.words.extend(words);
+        let added = &self.words[before..];
         let known = added.iter().flatten().count() as u32;
         self.documents.push((document, added.len() as u32));
-        self.positions += added.len();
         self.known += u64::from(known);
         known
     }
 
     /// Memory in bytes, including what the inversion will take.
     pub(crate) fn memory(&self) -> usize {
-        self.positions * (size_of::<Option<Number>>() + size_of::<Posting>())
+        self.words.len() * (size_of::<Option<Number>>() + size_of::<Posting>())
     }
 
-    /// Inverts the row. `order`: all words. `offsets`: a scratch buffer. `containing`: for each word in that order, a
+    /// Inverts the row. `order`: all words, sorted by text. `offsets`: a scratch buffer. `containing`: for each word in that order, a
     /// bit set of the fields that contain it; `bit` is the bit of this field.
     pub(crate) fn invert(
         self,
         detail: PostingDetail,
-        order: &SortedWords,
+        order: &[Number],
         offsets: &mut Vec<u32>,
         bit: u16,
         containing: &mut [u16],
@@ -89,10 +73,9 @@ impl Row {
         // filled in.
         offsets.clear();
         offsets.resize(order.len(), 0);
-        let chunks = || self.full.iter().chain([&self.chunk]);
-        chunks().flatten().flatten().for_each(|word| offsets[word.get()] += 1);
+        self.words.iter().flatten().for_each(|word| offsets[word.get()] += 1);
         let (mut end, mut ends) = (0, Vec::new());
-        for (word, containing) in order.numbers().zip(containing) {
+        for (word, containing) in order.iter().zip(containing) {
             let often = std::mem::replace(&mut offsets[word.get()], end);
             if often > 0 {
                 end += often;
@@ -101,14 +84,9 @@ impl Row {
             }
         }
         let mut postings = vec![(0, 0); end as usize];
-        let mut chunks = chunks();
-        let mut rest: &[Option<Number>] = &[];
+        let mut rest = self.words.as_slice();
         for (document, length) in &self.documents {
-            let length = *length as usize;
-            if rest.len() < length {
-                rest = chunks.next().map_or(&[], Vec::as_slice);
-            }
-            let (words, behind) = rest.split_at(length);
+            let (words, behind) = rest.split_at(*length as usize);
             for (word, position) in words.iter().zip(0..) {
                 let Some(word) = word else { continue };
                 let at = &mut offsets[word.get()];
@@ -186,9 +164,9 @@ mod tests {
             let mut containing = vec![0; order.len()];
             let mut inverted = row.invert(PostingDetail::Positions, &order, &mut vec![7], 2, &mut containing);
             let mut found = std::collections::BTreeMap::new();
-            for (text, containing) in order.texts().zip(containing) {
+            for (word, containing) in order.iter().zip(containing) {
                 if containing == 2 {
-                    found.insert(text.to_owned(), inverted.next().to_vec());
+                    found.insert(vocabulary.text(*word).to_owned(), inverted.next().to_vec());
                 }
             }
             prop_assert_eq!(found, expected);

@@ -24,8 +24,7 @@ use tantivy::tokenizer::TokenizerManager;
 use crate::index::engine::{SegmentInMemory, WrittenSegment, settings};
 use crate::index::schema::Fields;
 use crate::index::segment_rows::{InvertedRow, PositionDeltas, PostingDetail, Row};
-use crate::index::unique_words::UniqueWords;
-use crate::text::vocabulary::{Number, SortedWords, Vocabulary, Word};
+use crate::text::vocabulary::{Number, Vocabulary, Word};
 
 /// Builds one segment. All word numbers must come from the same vocabulary.
 pub(crate) struct SegmentWriter {
@@ -39,7 +38,7 @@ pub(crate) struct SegmentWriter {
     /// Document ids by field and exact value, for pages, kinds and languages.
     exact: BTreeMap<Field, BTreeMap<Vec<u8>, Vec<u32>>>,
     /// Words of the current page whose spelling differs from their stem.
-    spellings: UniqueWords,
+    spellings: Vec<Number>,
     /// Number of words of the current page.
     page_length: u32,
     /// Number of finished documents.
@@ -61,7 +60,7 @@ impl SegmentWriter {
             store,
             rows: fields.schema.fields().map(|_| Row::default()).collect(),
             exact: BTreeMap::new(),
-            spellings: UniqueWords::default(),
+            spellings: Vec::new(),
             page_length: 0,
             documents: 0,
         })
@@ -77,30 +76,25 @@ impl SegmentWriter {
     /// Indexes an exact value for the current document.
     pub(crate) fn add_exact(&mut self, field: Field, value: &[u8]) {
         let document = self.documents;
-        let exact = self.exact.entry(field).or_default();
-        // Most documents are of the same page or kind as the one before.
-        match exact.last_entry().filter(|last| last.key() == value) {
-            Some(mut last) => last.get_mut().push(document),
-            None => match exact.get_mut(value) {
-                Some(documents) => documents.push(document),
-                None => drop(exact.insert(value.to_vec(), vec![document])),
-            },
-        }
+        self.exact.entry(field).or_default().entry(value.to_vec()).or_default().push(document);
     }
 
     /// Adds words to the length and the spellings of the current page.
     pub(crate) fn add_to_page(&mut self, words: &[Word]) {
         self.page_length += words.iter().flatten().count() as u32;
-        self.spellings.add_spellings(words);
+        let otherwise = words.iter().flatten().filter(|word| word.spelled != word.stem);
+        self.spellings.extend(otherwise.map(|word| word.spelled));
     }
 
     /// Writes the accumulated length and spellings to the current document, which is that of a page, and resets them.
     pub(crate) fn write_page_totals(&mut self) {
         let document = self.documents;
         self.lengths.record(document, self.fields.whole, std::mem::take(&mut self.page_length));
-        let spellings = self.spellings.words().iter().map(|word| Some(*word));
+        // A page repeats most of its words.
+        self.spellings.sort_unstable();
+        self.spellings.dedup();
+        let spellings = self.spellings.drain(..).map(Some);
         self.rows[self.fields.spelled.field_id() as usize].add_tokens(document, spellings);
-        self.spellings.clear();
     }
 
     /// Finishes the current document with its stored and fast field values.
@@ -130,11 +124,10 @@ impl SegmentWriter {
         self.columns.serialize(&mut columns, None)?;
         tantivy::directory::TerminatingWrite::terminate(columns)?;
         let mut lists = InvertedIndexSerializer::open(&self.segment.inner)?;
-        let order = vocabulary.in_order_of_text();
         let fields: Vec<Field> = self.fields.schema.fields().map(|(field, _)| field).collect();
         for field in fields {
             if field == self.fields.terms {
-                write_terms(&self.fields, &mut self.rows, &order, &mut lists)?;
+                write_terms(&self.fields, &mut self.rows, vocabulary, &mut lists)?;
             } else if let Some(exact) = self.exact.get(&field) {
                 write_exact(field, exact, documents, &mut lists)?;
             }
@@ -149,10 +142,11 @@ impl SegmentWriter {
 fn write_terms(
     fields: &Fields,
     rows: &mut [Row],
-    order: &SortedWords,
+    vocabulary: &Vocabulary,
     lists: &mut InvertedIndexSerializer,
 ) -> tantivy::Result<()> {
     let words = rows.iter().map(|row| row.known).sum();
+    let order = vocabulary.in_order_of_text();
     // For each word, a bit for each field that contains it.
     let mut containing = vec![0; order.len()];
     let mut offsets = Vec::new();
@@ -165,15 +159,14 @@ fn write_terms(
         };
         let row = std::mem::take(&mut rows[field.field_id() as usize]);
         let bit = 1 << inverted.len();
-        inverted.push((fields.mark(field), row.invert(detail, order, &mut offsets, bit, &mut containing)));
+        inverted.push((fields.mark(field), row.invert(detail, &order, &mut offsets, bit, &mut containing)));
     }
     let mut list = lists.new_field(fields.terms, words, None)?;
     let (mut term, mut deltas) = (Vec::new(), PositionDeltas::default());
-    for (text, containing) in order.texts().zip(containing) {
+    for (word, containing) in order.iter().zip(containing) {
         term.clear();
-        term.extend_from_slice(text.as_bytes());
-        for at in set_bits(containing) {
-            let (mark, inverted) = &mut inverted[at];
+        term.extend_from_slice(vocabulary.text(*word).as_bytes());
+        for (_, (mark, inverted)) in (0..).zip(&mut inverted).filter(|(at, _)| containing >> at & 1 == 1) {
             term.push(*mark);
             // tantivy needs the document frequency only for fields with fieldnorms.
             list.new_term(&term, 0, true)?;
@@ -204,15 +197,6 @@ fn write_exact(
     }
     list.close()?;
     Ok(())
-}
-
-/// The indexes of the bits that are set.
-fn set_bits(mut bits: u16) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let place = bits.trailing_zeros();
-        bits &= bits.wrapping_sub(1);
-        (place < u16::BITS).then_some(place as usize)
-    })
 }
 
 #[cfg(test)]

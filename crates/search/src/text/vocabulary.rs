@@ -46,7 +46,7 @@ struct Parts {
 }
 
 /// The number of a text, counted from 1 so that `Option<Number>` takes no extra space.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Number(NonZeroU32);
 
 impl Number {
@@ -102,12 +102,11 @@ impl Vocabulary {
 
     /// Adds the hashes of words, which are the same in every build ([`near_duplicates::number`]), in order.
     pub(crate) fn add_numbers(&self, words: &[Word], to: &mut Vec<u64>) {
-        let numbers = words.iter().flatten().map(|word| self.texts.word_hashes[word.spelled.get()]);
-        to.extend(numbers.filter(|number| *number != NO_NUMBER));
+        to.extend(words.iter().flatten().filter_map(|word| self.texts.word_hashes[word.spelled.get()]));
     }
 
-    /// All words, sorted by text.
-    pub(crate) fn in_order_of_text(&self) -> SortedWords {
+    /// The numbers of all words, sorted by text.
+    pub(crate) fn in_order_of_text(&self) -> Vec<Number> {
         // Most texts differ in their first 16 bytes, and comparing integers is faster than comparing texts.
         let beginning = |text: &str| {
             let bytes = text.as_bytes();
@@ -120,12 +119,7 @@ impl Vocabulary {
         let mut order: Vec<(u128, Number)> =
             numbers.map(|number| (beginning(self.texts.text(number)), Number::of(number))).collect();
         order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| self.text(a.1).cmp(self.text(b.1))));
-        let mut sorted = SortedWords::default();
-        for (_, number) in order {
-            sorted.text.push_str(self.text(number));
-            sorted.words.push((number, sorted.text.len() as u32));
-        }
-        sorted
+        order.into_iter().map(|(_, number)| number).collect()
     }
 
     /// Clears the vocabulary when it has become too large. Numbers of words from before are invalid then.
@@ -183,33 +177,6 @@ impl LanguageVocabulary<'_> {
     }
 }
 
-/// Words sorted by text. Their texts are stored one after the other, so that iterating over them reads memory
-/// sequentially.
-#[derive(Debug, Default)]
-pub(crate) struct SortedWords {
-    text: String,
-    /// The number of each word, and the end of its text in [`SortedWords::text`].
-    words: Vec<(Number, u32)>,
-}
-
-impl SortedWords {
-    pub(crate) fn len(&self) -> usize {
-        self.words.len()
-    }
-
-    pub(crate) fn numbers(&self) -> impl Iterator<Item = Number> {
-        self.words.iter().map(|(number, _)| *number)
-    }
-
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
-        let mut begin = 0;
-        self.words.iter().map(move |(_, end)| {
-            let from = std::mem::replace(&mut begin, *end as usize);
-            &self.text[from..*end as usize]
-        })
-    }
-}
-
 /// Distinct texts by number.
 #[derive(Debug, Default)]
 struct Texts {
@@ -217,12 +184,9 @@ struct Texts {
     /// All texts concatenated in order of number, and the end of each.
     all: String,
     ends: Vec<u32>,
-    /// By number: the result of [`near_duplicates::number`] for the text, or [`NO_NUMBER`].
-    word_hashes: Vec<u64>,
+    /// By number: the result of [`near_duplicates::number`] for the text.
+    word_hashes: Vec<Option<u64>>,
 }
-
-/// `None`, in half the space of an `Option<u64>`.
-const NO_NUMBER: u64 = 0;
 
 impl Texts {
     fn text(&self, number: usize) -> &str {
@@ -244,7 +208,7 @@ impl Texts {
         self.numbers.insert(text.into(), number);
         self.all.push_str(text);
         self.ends.push(self.all.len() as u32);
-        self.word_hashes.push(near_duplicates::number(text).unwrap_or(NO_NUMBER));
+        self.word_hashes.push(near_duplicates::number(text));
         number
     }
 }
@@ -295,8 +259,7 @@ mod tests {
             let mut vocabulary = Vocabulary::default();
             vocabulary.add_words(&text, Language::English, &mut Vec::new());
             let order = vocabulary.in_order_of_text();
-            prop_assert!(order.numbers().zip(order.texts()).all(|(number, text)| vocabulary.text(number) == text));
-            let texts: Vec<&str> = order.texts().collect();
+            let texts: Vec<&str> = order.iter().map(|number| vocabulary.text(*number)).collect();
             prop_assert!(texts.windows(2).all(|two| two[0] < two[1]), "{:?}", texts);
             prop_assert_eq!(texts.len(), vocabulary.texts.ends.len());
         }
