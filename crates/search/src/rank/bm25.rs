@@ -1,13 +1,11 @@
 //! The BM25 parameters of each field, precomputed for each field length.
 
-use std::sync::{Arc, OnceLock};
-
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::schema::Field;
 
 use crate::index::schema::Fields;
 use crate::rank::corpus_stats::CorpusStats;
-use crate::rank::settings::{SHIPPED, Settings};
+use crate::rank::settings::Settings;
 
 /// What is scored: the kind of document, and the number it is identified by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,35 +55,8 @@ fn counts(length: f32, average: f32, b: f32) -> f32 {
     1.0 / (1.0 - b + b * length / average)
 }
 
-/// The fields of a snapshot with the shipped settings: computed for the first question, and cached.
-#[derive(Debug, Default)]
-pub(crate) struct ShippedBm25 {
-    sections: OnceLock<Arc<[Bm25Field]>>,
-    pages: OnceLock<Arc<[Bm25Field]>>,
-}
-
-impl ShippedBm25 {
-    /// The fields in which sections or pages are searched. The first field determines how rare a word is.
-    pub(crate) fn or_by(
-        &self,
-        settings: &Settings,
-        scored: Scored,
-        fields: &Fields,
-        stats: &CorpusStats,
-    ) -> Arc<[Bm25Field]> {
-        let weigh = || weighed(settings, scored, fields, stats);
-        if *settings != SHIPPED {
-            return weigh();
-        }
-        let known = match scored {
-            Scored::Sections => &self.sections,
-            Scored::Pages => &self.pages,
-        };
-        Arc::clone(known.get_or_init(weigh))
-    }
-}
-
-fn weighed(set: &Settings, scored: Scored, fields: &Fields, stats: &CorpusStats) -> Arc<[Bm25Field]> {
+/// The fields that are searched, with their parameters.
+pub(crate) fn weighed(set: &Settings, scored: Scored, fields: &Fields, stats: &CorpusStats) -> Vec<Bm25Field> {
     let all: &[(Field, &'static str, f32, f32)] = match scored {
         Scored::Sections => &[
             (fields.body, "section", set.body, set.b_text),

@@ -15,7 +15,6 @@ use tantivy::{DocAddress, DocId, Searcher, SegmentReader};
 use crate::index::generations::Segment;
 use crate::index::readers::Readers;
 use crate::index::schema::Fields;
-use crate::rank::bm25::ShippedBm25;
 use crate::rank::score_accumulator::Tables;
 use crate::text::languages::Language;
 
@@ -51,8 +50,6 @@ pub(crate) struct CorpusStats {
     /// them.
     pub(crate) section_tables: Arc<Tables>,
     pub(crate) page_tables: Arc<Tables>,
-    /// The BM25 parameters of the fields.
-    pub(crate) weighed: ShippedBm25,
 }
 
 #[derive(Debug)]
@@ -61,35 +58,9 @@ pub(crate) struct SegmentStats {
     pub(crate) first: usize,
     /// By document: the number of the page it is about.
     pub(crate) page: Arc<Vec<u32>>,
-    pub(crate) gone: DeletedSet,
-    pub(crate) readers: Arc<Readers>,
-}
-
-/// A bit set of the documents of a segment that are about no page: small enough to stay in the CPU cache while long
-/// postings lists are checked against it. Empty while no page and no section is deleted.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct DeletedSet(Vec<u64>);
-
-impl DeletedSet {
-    /// `page`: by document, the number of the page it is about.
-    fn of(page: &[u32]) -> Self {
-        let bits = |of: &[u32]| of.iter().rev().fold(0, |bits, page| bits << 1 | u64::from(*page == NO_PAGE));
-        Self(page.chunks(64).map(bits).collect())
-    }
-
     /// Whether no page and no section is deleted. Unresolved links do not matter here.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(crate) fn has(&self, document: DocId) -> bool {
-        self.0.get(document as usize / 64).is_some_and(|bits| bits >> (document % 64) & 1 == 1)
-    }
-
-    /// The number of these documents that are not in the set.
-    pub(crate) fn count_others(&self, documents: &[DocId]) -> usize {
-        documents.iter().map(|document| usize::from(!self.has(*document))).sum()
-    }
+    pub(crate) is_whole: bool,
+    pub(crate) readers: Arc<Readers>,
 }
 
 impl CorpusStats {
@@ -160,15 +131,14 @@ impl CorpusStats {
             page[document as usize] = spoken_of;
             self.count(&columns, document, spoken_of, 1);
         }
-        let gone = if is_whole { DeletedSet::default() } else { DeletedSet::of(&page) };
-        self.add(Arc::new(page), gone, Arc::new(Readers::open(reader, fields)?));
+        self.add(Arc::new(page), is_whole, Arc::new(Readers::open(reader, fields)?));
         Ok(())
     }
 
-    fn add(&mut self, page: Arc<Vec<u32>>, gone: DeletedSet, readers: Arc<Readers>) {
+    fn add(&mut self, page: Arc<Vec<u32>>, is_whole: bool, readers: Arc<Readers>) {
         let first = self.documents;
         self.documents += page.len();
-        self.segments.push(SegmentStats { first, page, gone, readers });
+        self.segments.push(SegmentStats { first, page, is_whole, readers });
     }
 
     /// Adds the words of a document to the totals, or subtracts them when `by` is -1. Unresolved links count too, for
@@ -298,14 +268,13 @@ impl CorpusStats {
                 continue;
             };
             let known = &self.segments[at];
-            let (mut page, mut gone) = (Arc::clone(&known.page), known.gone.clone());
+            let mut page = Arc::clone(&known.page);
             let deleted: Vec<DocId> = now.deleted_since(&old.segments[at]).collect();
             if !deleted.is_empty() {
                 let page = Arc::make_mut(&mut page);
                 deleted.iter().for_each(|document| page[*document as usize] = NO_PAGE);
-                gone = DeletedSet::of(page);
             }
-            stats.add(page, gone, Arc::clone(&known.readers));
+            stats.add(page, known.is_whole && deleted.is_empty(), Arc::clone(&known.readers));
         }
         stats.finish(new.searcher, fields)?;
         Ok(stats)
@@ -361,20 +330,5 @@ impl Columns {
         } else {
             Kind::Page
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn documents_that_speak_of_no_page_are_gone() {
-        let page: Vec<u32> = (0..200).map(|document| if document % 7 == 0 { NO_PAGE } else { document }).collect();
-        let (gone, none) = (DeletedSet::of(&page), DeletedSet::default());
-        assert!((0..200).all(|document| gone.has(document) == (document % 7 == 0) && !none.has(document)));
-        let some: Vec<DocId> = (60..80).collect();
-        assert_eq!((gone.count_others(&some), none.count_others(&some)), (17, 20));
-        assert!(none.is_empty() && !gone.is_empty());
     }
 }

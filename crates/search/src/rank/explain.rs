@@ -105,7 +105,7 @@ fn matches(
     let (mut scores, texts) = (lookup.empty(scored), lookup.texts(scored));
     for word in &question.words {
         let found = lookup.find(word)?;
-        for text in &*texts {
+        for text in &texts {
             lookup.score(text, &found, None, &mut scores)?;
             each(word, text.name, &|number| scores.score(number));
             scores.clear();

@@ -4,7 +4,6 @@
 //! takes microseconds, and it allows a page to add up the scores of all its sections.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use tantivy::postings::{Postings, TermInfo};
 use tantivy::query::{EnableScoring, PhraseQuery, Query as EngineQuery, TermQuery};
@@ -13,7 +12,7 @@ use tantivy::{DocAddress, DocSet, Searcher, TERMINATED, Term};
 
 use crate::index::readers::{Stem, Text};
 use crate::index::schema::Fields;
-use crate::rank::bm25::{Bm25Field, Scored};
+use crate::rank::bm25::{Bm25Field, Scored, weighed};
 use crate::rank::corpus_stats::{CorpusStats, NO_PAGE, SegmentStats};
 use crate::rank::question::{Question, Word};
 use crate::rank::score_accumulator::ScoreAccumulator;
@@ -87,7 +86,7 @@ impl Lookup<'_> {
         let found = question.words.iter().map(|word| self.find(word)).collect::<tantivy::Result<Vec<_>>>()?;
         let scores = |scored| -> tantivy::Result<ScoreAccumulator> {
             let mut scores = self.empty(scored);
-            for text in &*self.texts(scored) {
+            for text in &self.texts(scored) {
                 let counts = text.field == self.fields.body || scored == Scored::Pages;
                 for (number, found) in found.iter().enumerate() {
                     self.score(text, found, counts.then_some(number), &mut scores)?;
@@ -131,8 +130,8 @@ impl Lookup<'_> {
     }
 
     /// The fields in which sections or pages are searched. The first field determines how rare a word is.
-    pub(crate) fn texts(&self, scored: Scored) -> Arc<[Bm25Field]> {
-        self.stats.weighed.or_by(self.settings, scored, self.fields, self.stats)
+    pub(crate) fn texts(&self, scored: Scored) -> Vec<Bm25Field> {
+        weighed(self.settings, scored, self.fields, self.stats)
     }
 
     /// Adds the score of a word in a field to every section or page that contains it there. With a word number, the
@@ -183,14 +182,14 @@ impl Lookup<'_> {
     /// The number of documents that contain a word, without deleted ones.
     fn holding_alive(&self, listed: &PostingsList) -> tantivy::Result<usize> {
         let stats = &self.stats.segments[listed.segment];
-        if stats.gone.is_empty() {
+        if stats.is_whole {
             return Ok(listed.info.doc_freq as usize);
         }
         let Some(text) = stats.readers.text(listed.field) else { return Ok(0) };
         let mut postings = text.index.read_block_postings_from_terminfo(&listed.info, IndexRecordOption::Basic)?;
         let mut holding = 0;
         while postings.block_len() > 0 {
-            holding += stats.gone.count_others(postings.docs());
+            holding += postings.docs().iter().filter(|document| stats.page[**document as usize] != NO_PAGE).count();
             postings.advance();
         }
         Ok(holding)
@@ -206,7 +205,7 @@ impl Lookup<'_> {
         word: Option<usize>,
         scores: &mut ScoreAccumulator,
     ) -> tantivy::Result<()> {
-        let SegmentStats { first, page, gone, readers } = &self.stats.segments[listed.segment];
+        let SegmentStats { first, page, is_whole, readers } = &self.stats.segments[listed.segment];
         let (first, page) = (*first, page.as_slice());
         let Some(Text { norms, .. }) = readers.text(text.field) else { return Ok(()) };
         // Nearly all lists are of the word as asked, whose share is 1.
@@ -225,12 +224,12 @@ impl Lookup<'_> {
             }
             let each = block.documents.iter().zip(worth.iter().copied());
             match text.scored {
-                Scored::Sections if gone.is_empty() => {
+                Scored::Sections if *is_whole => {
                     let each = each.map(move |(document, worth)| (first + *document as usize, worth));
                     scores.add_scores(block.len(), each, word);
                 }
                 Scored::Sections => {
-                    let each = each.filter(|(document, _)| !gone.has(**document));
+                    let each = each.filter(|(document, _)| page[**document as usize] != NO_PAGE);
                     scores.add_scores(block.len(), each.map(|(at, worth)| (first + *at as usize, worth)), word);
                 }
                 Scored::Pages => {

@@ -1,12 +1,8 @@
 //! What questions find: other spellings of a word, synonyms, and no duplicates.
 
-use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use super::{Docs, Site, question};
-use crate::rank::bm25::Scored;
-use crate::rank::ranking::Search;
-use crate::rank::settings::{SHIPPED, Settings};
 use crate::{Filter, Query};
 
 fn handbook() -> Docs {
@@ -252,21 +248,6 @@ fn no_question_takes_long() {
         site.index.snapshot().search(&question(text));
         assert!(started.elapsed() < Duration::from_secs(2), "{:?} for {:.20}", started.elapsed(), text);
     }
-}
-
-#[test]
-fn changed_settings_do_not_reuse_the_shipped_weights() {
-    let site = Site::of(&handbook());
-    let (snapshot, query, without) = (site.index.snapshot(), question("rate limit"), HashSet::new());
-    let mut other = SHIPPED;
-    other.set("title", 2.0 * SHIPPED.title).expect("there is one");
-    let titles = |settings: &Settings| {
-        let search = Search::new(&snapshot, &query, settings, &without, HashMap::new()).expect("read");
-        let texts = search.expect("something is asked for").lookup.texts(Scored::Pages);
-        texts.iter().find(|text| text.field == snapshot.fields.title).map(|text| text.weight)
-    };
-    let (before, others, after) = (titles(&SHIPPED), titles(&other), titles(&SHIPPED));
-    assert_eq!((before, others, after), (Some(SHIPPED.title), Some(2.0 * SHIPPED.title), Some(SHIPPED.title)));
 }
 
 #[test]
