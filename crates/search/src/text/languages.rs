@@ -83,28 +83,6 @@ static STOP_WORDS: LazyLock<HashMap<&str, Vec<Language>, RandomState>> = LazyLoc
     stop_words
 });
 
-/// The ASCII words of [`STOP_WORDS`], packed into integers.
-static STOP_WORDS_ASCII: LazyLock<HashMap<u64, Vec<Language>, RandomState>> = LazyLock::new(|| {
-    let plain = STOP_WORDS.iter().filter(|(word, _)| word.is_ascii());
-    plain.filter_map(|(word, languages)| Some((pack_lowercase_ascii(word)?, languages.clone()))).collect()
-});
-
-/// An ASCII word in lower case, packed into an integer; `None` for an empty one or more than eight letters. Where two
-/// reads overlap, both put a letter at the same position.
-fn pack_lowercase_ascii(word: &str) -> Option<u64> {
-    let (letters, length) = (word.as_bytes(), word.len());
-    let number = match length {
-        1..=3 => [0, length / 2, length - 1].iter().fold(0, |all, at| all | u64::from(letters[*at]) << (8 * at)),
-        4..=8 => {
-            let (first, last) = (letters.first_chunk()?, letters.last_chunk()?);
-            u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << (8 * (length - 4))
-        }
-        _ => return None,
-    };
-    // The bit that turns a capital letter into a lowercase one; digits have it set already.
-    Some(number | u64::from_le_bytes([b' '; 8]))
-}
-
 /// Maximum number of words of a page that are examined.
 const ENOUGH: usize = 400;
 /// The words are examined in steps of this many, until the language is clear.
@@ -126,17 +104,11 @@ impl Language {
     /// The language of a text given in pieces; English when too few of its words are stop words.
     pub(crate) fn of_text<'t>(text: impl IntoIterator<Item = &'t str>) -> Self {
         let mut counts = [0_usize; Self::ALL.len()];
-        let (stop_words, plain) = (&*STOP_WORDS, &*STOP_WORDS_ASCII);
         for (at, word) in text.into_iter().flat_map(runs).take(ENOUGH).enumerate() {
             if at % AT_A_TIME == 0 && is_clear(&counts) {
                 break;
             }
-            let languages = match word.is_ascii() {
-                // Most words are no stop words; those longer than any stop word are rejected without a lookup.
-                true => pack_lowercase_ascii(word).and_then(|packed| plain.get(&packed)),
-                false => stop_words.get(lower(word).as_str()),
-            };
-            for language in languages.into_iter().flatten() {
+            for language in STOP_WORDS.get(lower(word).as_str()).into_iter().flatten() {
                 counts[*language as usize] += 1;
             }
         }
@@ -326,12 +298,6 @@ mod tests {
         assert_eq!(page(english, 1, german), Language::German, "a quotation tells nothing yet");
         assert_eq!(page(german, 10, english), Language::German, "that much of it does");
         assert_eq!(page(&"retry max_delay ".repeat(60), 1, german), Language::German);
-    }
-
-    #[test]
-    fn no_telling_word_of_plain_letters_is_too_long() {
-        let plain = STOP_WORDS.keys().filter(|word| word.is_ascii());
-        assert_eq!(plain.count(), STOP_WORDS_ASCII.len());
     }
 
     #[test]
