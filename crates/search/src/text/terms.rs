@@ -107,9 +107,6 @@ pub(crate) fn stem(lower: &str, language: Language) -> String {
 
 /// The stem that a word of a text is indexed by. `lower`: the word in lower case. `stemmer`: that of the language.
 pub(crate) fn indexed_stem<'w>(lower: &'w str, language: Language, stemmer: &Stemmer) -> Cow<'w, str> {
-    if language == Language::English && keeps_its_ending(lower) {
-        return Cow::Borrowed(lower);
-    }
     if lower.is_ascii() {
         return stemmer.stem(lower);
     }
@@ -122,23 +119,6 @@ pub(crate) fn indexed_stem<'w>(lower: &'w str, language: Language, stemmer: &Ste
     let letters = if language == Language::English { folded(&letters) } else { letters };
     let stem = stemmer.stem(&letters).into_owned();
     Cow::Owned(if stem.is_ascii() { stem } else { folded(&stem) })
-}
-
-/// Whether the ending of a word is one that the English stemmer never changes: faster to check than to stem.
-fn keeps_its_ending(lower: &str) -> bool {
-    let &[.., before, last] = lower.as_bytes() else { return false };
-    let keeps = match last {
-        b'c' => before != b'i',
-        b'd' => before != b'e',
-        b'g' | b't' => before != b'n',
-        b'l' => !matches!(before, b'a' | b'l' | b'u'),
-        b'm' => before != b's',
-        b'n' => before != b'o',
-        b'r' => !matches!(before, b'e' | b'o'),
-        b'e' | b'i' | b's' | b'y' => false,
-        _ => last.is_ascii_alphanumeric(),
-    };
-    keeps && lower.is_ascii()
 }
 
 /// A word with its accented letters replaced by plain ones.
@@ -381,13 +361,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn a_word_that_keeps_its_ending_is_its_own_stem(word in "[a-z0-9]{0,8}([aeiouy]?[a-z]){0,2}(at|bl|e|i|ing|y)?[a-z0-9]{1,2}") {
-            if keeps_its_ending(&word) {
-                prop_assert_eq!(stem(&word, Language::English), word);
-            }
-        }
-
         #[test]
         fn every_word_may_have_the_stem_it_has(word in "[a-zA-Z]{1,9}(ing|ies|ed|es|ment|eux|lich|y)?") {
             for language in [Language::English, Language::French, Language::German, Language::Spanish] {
