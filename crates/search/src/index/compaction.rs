@@ -145,9 +145,11 @@ fn due_of(segments: &[Size], limits: &CompactionLimits) -> Option<Vec<usize>> {
     let fits = |size: &Size| size.alive <= limits.documents && size.bytes <= limits.bytes;
     let mut by_size: Vec<usize> = (0..segments.len()).filter(|at| fits(&segments[*at])).collect();
     by_size.sort_by_key(|at| (segments[*at].alive, *at));
-    let run = of_like_size(segments, &by_size, limits);
+    let mut run = of_like_size(segments, &by_size, limits);
     if run.len() > limits.max_similar_segments {
-        return Some(in_order(run));
+        // Older segments first.
+        run.sort_unstable();
+        return Some(run);
     }
     // Next to segments that are too large to be rewritten inline, a few deleted documents make no difference.
     let looked_at: u32 = by_size.iter().map(|at| segments[*at].alive).sum();
@@ -179,12 +181,6 @@ fn of_like_size(segments: &[Size], by_size: &[usize], limits: &CompactionLimits)
     }
     run.truncate(longest);
     run
-}
-
-/// Sorts by position: older segments first.
-fn in_order(mut some: Vec<usize>) -> Vec<usize> {
-    some.sort_unstable();
-    some
 }
 
 #[cfg(test)]

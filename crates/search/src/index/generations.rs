@@ -38,7 +38,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ use tantivy::index::SegmentId;
 
 use crate::error::SearchError;
 use crate::index::engine::WrittenSegment;
-use crate::index::generations_disk::{disk, sync_dir, write_durably};
+use crate::index::generations_disk::{disk, lock_file, sync_dir, try_lock, write_durably};
 use crate::index::generations_log::{self as log, Record, SegmentRecord};
 use crate::index::generations_packs::{self as packs, ENDING, SegmentFiles, WrittenPack};
 use crate::index::manifest::{Delta, Manifest};
@@ -182,7 +182,7 @@ impl Generations {
     /// Waits for the lock that excludes all other writers, in this process or another.
     pub(crate) fn lock_for_publishing(&self) -> Result<PublishLock, SearchError> {
         let path = self.dir.join(LOCK);
-        let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(disk("open", &path))?;
+        let file = lock_file(&path)?;
         file.lock().map_err(disk("lock", &path))?;
         Ok(PublishLock { _lock: file })
     }
@@ -261,13 +261,7 @@ impl Generations {
     /// Takes the right to write unpublished segments, without the publish lock; `None` while it is taken. Removes
     /// unpublished segments that were left behind.
     pub(crate) fn try_lock_for_compaction(&self) -> Result<Option<CompactionLock>, SearchError> {
-        let path = self.dir.join(COMPACTION_LOCK);
-        let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(disk("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(disk("lock", &path)(error)),
-        }
+        let Some(file) = try_lock(&self.dir.join(COMPACTION_LOCK))? else { return Ok(None) };
         for name in self.names()?.iter().filter(|name| name.ends_with(UNPUBLISHED)) {
             let path = self.dir.join(name);
             fs::remove_file(&path).map_err(disk("remove", &path))?;

@@ -107,31 +107,17 @@ impl InvertedRow {
     }
 }
 
-/// The position deltas of a word in a document, as tantivy expects them for every field. Fields without positions get
-/// zeros, which cost next to nothing.
-#[derive(Debug, Default)]
-pub(crate) struct PositionDeltas {
-    some: Vec<u32>,
-    none: Vec<u32>,
-}
-
-impl PositionDeltas {
-    pub(crate) fn between(&mut self, postings: &[Posting], detail: PostingDetail) -> &[u32] {
-        let often = match detail {
-            PostingDetail::Positions => {
-                let mut before = 0;
-                self.some.clear();
-                self.some
-                    .extend(postings.iter().map(|(_, position)| position - std::mem::replace(&mut before, *position)));
-                return &self.some;
-            }
-            PostingDetail::Frequencies => postings.len(),
-            PostingDetail::DocumentsOnly => 1,
-        };
-        if self.none.len() < often {
-            self.none.resize(often, 0);
+/// Replaces `deltas` by the position deltas of a word in a document, as tantivy expects them for every field. Fields
+/// without positions get zeros, which cost next to nothing.
+pub(crate) fn position_deltas(postings: &[Posting], detail: PostingDetail, deltas: &mut Vec<u32>) {
+    deltas.clear();
+    let mut before = 0;
+    match detail {
+        PostingDetail::Positions => {
+            deltas.extend(postings.iter().map(|(_, position)| position - std::mem::replace(&mut before, *position)));
         }
-        &self.none[..often]
+        PostingDetail::Frequencies => deltas.resize(postings.len(), 0),
+        PostingDetail::DocumentsOnly => deltas.push(0),
     }
 }
 

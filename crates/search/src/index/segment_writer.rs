@@ -23,7 +23,7 @@ use tantivy::tokenizer::TokenizerManager;
 
 use crate::index::engine::{SegmentInMemory, WrittenSegment, settings};
 use crate::index::schema::Fields;
-use crate::index::segment_rows::{InvertedRow, PositionDeltas, PostingDetail, Row};
+use crate::index::segment_rows::{InvertedRow, PostingDetail, Row, position_deltas};
 use crate::text::vocabulary::{Number, Vocabulary, Word};
 
 /// Builds one segment. All word numbers must come from the same vocabulary.
@@ -162,7 +162,7 @@ fn write_terms(
         inverted.push((fields.mark(field), row.invert(detail, &order, &mut offsets, bit, &mut containing)));
     }
     let mut list = lists.new_field(fields.terms, words, None)?;
-    let (mut term, mut deltas) = (Vec::new(), PositionDeltas::default());
+    let (mut term, mut deltas) = (Vec::new(), Vec::new());
     for (word, containing) in order.iter().zip(containing) {
         term.clear();
         term.extend_from_slice(vocabulary.text(*word).as_bytes());
@@ -172,8 +172,8 @@ fn write_terms(
             list.new_term(&term, 0, true)?;
             let detail = inverted.detail;
             for of_document in inverted.next().chunk_by(|one, next| one.0 == next.0) {
-                let deltas = deltas.between(of_document, detail);
-                list.write_doc(of_document[0].0, deltas.len() as u32, deltas);
+                position_deltas(of_document, detail, &mut deltas);
+                list.write_doc(of_document[0].0, deltas.len() as u32, &deltas);
             }
             list.close_term()?;
             term.pop();

@@ -82,10 +82,7 @@ impl<'s> Listing<'s> {
 
     /// Takes the error that occurred while a tree was read, if any.
     pub(crate) fn outcome(&self) -> Result<(), SearchError> {
-        match self.failed.lock().take() {
-            Some(error) => Err(error),
-            None => Ok(()),
-        }
+        self.failed.lock().take().map_or(Ok(()), Err)
     }
 
     fn synonyms(&self) -> Result<String, SearchError> {

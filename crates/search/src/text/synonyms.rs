@@ -60,9 +60,6 @@ impl Synonyms {
     /// The terms found in a question: index of the first word, number of words, and synonyms.
     pub(crate) fn in_question<'s>(&'s self, words: &[String]) -> Vec<(usize, usize, &'s [Words])> {
         let mut found = Vec::new();
-        if self.by_first.is_empty() {
-            return found;
-        }
         for (at, word) in words.iter().enumerate() {
             for (term, others) in self.by_first.get(word).into_iter().flatten() {
                 if words[at..].starts_with(term) {

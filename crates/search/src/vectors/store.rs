@@ -9,8 +9,8 @@
 //! update is published before its sections have vectors, and vectors count as they come. All of it is a cache: missing
 //! vectors are embedded again.
 
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ use parking_lot::Mutex;
 
 use crate::embedder::Embedder;
 use crate::error::SearchError;
+use crate::index::generations_disk::{disk, try_lock, write_durably};
 use crate::vectors::files::{Embedded, VectorFile, Vectors};
 
 const ENDING: &str = "vec";
@@ -79,13 +80,7 @@ impl VectorStore {
     /// Takes the right to embed; `None` while another process or thread has it.
     pub(crate) fn embedding(&self) -> Result<Option<Embedding>, SearchError> {
         fs::create_dir_all(&self.dir).map_err(disk("create", &self.dir))?;
-        let path = self.dir.join(LOCK);
-        let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(disk("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Embedding { _lock: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(disk("lock", &path)(error)),
-        }
+        Ok(try_lock(&self.dir.join(LOCK))?.map(|file| Embedding { _lock: file }))
     }
 
     /// Writes vectors, which count from here on.
@@ -118,8 +113,7 @@ impl VectorStore {
     fn write(&self, bytes: &[u8]) -> Result<(), SearchError> {
         let number = self.numbers()?.last().map_or(1, |last| last + 1);
         let (path, new) = (self.file(number), self.dir.join("new"));
-        let mut file = File::create(&new).map_err(disk("create", &new))?;
-        file.write_all(bytes).and_then(|()| file.sync_all()).map_err(disk("write", &new))?;
+        write_durably(&new, bytes)?;
         fs::rename(&new, &path).map_err(disk("rename", &new))
     }
 
@@ -160,9 +154,4 @@ impl VectorStore {
         numbers.sort_unstable();
         Ok(numbers)
     }
-}
-
-fn disk(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> SearchError {
-    let path = path.to_owned();
-    move |source| SearchError::Disk { doing, path, source }
 }
