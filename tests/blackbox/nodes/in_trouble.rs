@@ -1,18 +1,20 @@
 //! A database that is full, slow, or does not answer for a while, and git that is slow.
 
+use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use docent_tests::agent::{branch, id};
-use docent_tests::forge_server::Kind;
+use docent_tests::forge_server::{Kind, NAME};
 use docent_tests::git_server::Behaviour;
 use docent_tests::installation::KeyKind;
 use docent_tests::model_server::{Gate, Wire};
 use docent_tests::site::PAGES;
-use docent_tests::{Agent, ForgeServer, GitServer, Installation, Repository, Request, eventually};
-use serde_json::{Value, json};
+use docent_tests::{Agent, ForgeServer, GitServer, Installation, Request, eventually};
+use serde_json::json;
 
 use super::{Nodes, writes_and_waits};
+use crate::git_transport::https::authority;
 
 /// How long a request may take while the database does not answer.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -109,69 +111,64 @@ fn on_a_slow_database_all_goes_on() {
     nodes.ended_once(1, &job);
 }
 
-/// A project of two nodes whose repository is at a git host and whose pull requests are at a forge.
-struct Hosted {
-    nodes: Nodes,
-    host: GitServer,
-    forge: ForgeServer,
-    repository: Repository,
-    key: String,
-    _home: Installation,
-}
-
-impl Hosted {
-    fn start() -> Self {
-        let nodes = Nodes::start(2, &[("DOCS_TOKEN".to_owned(), "t0ken".to_owned())]);
-        let home = Installation::new();
-        let repository = home.repository("slow", PAGES);
-        let (host, forge) = (GitServer::start(home.root()), ForgeServer::start(Kind::Github, &repository));
-        host.give("t0ken");
-        forge.give("t0ken");
-        let add =
-            ["project", "add", "slow", "--repo", &host.url("slow.git"), "--token-env", "DOCS_TOKEN", "--no-check"];
-        let installation = &nodes.nodes[0].installation;
-        installation.must(&[&add[..], &["--forge", "github", "--base-url", &forge.url()]].concat());
-        let key = installation.mint("slow", KeyKind::Admin, &[]);
-        Self { nodes, host, forge, repository, key, _home: home }
-    }
-
-    fn agent(&self) -> Agent<'_> {
-        Agent::new(&self.nodes.nodes[0].server, "slow", &self.key)
-    }
-
-    fn ends_once(&self, job: &Value) {
-        let job = self.agent().reaches(id(job), "completed");
-        assert_eq!(self.repository.commits_ahead(branch(&job)), 1, "{job:#}");
-        assert_eq!(self.forge.pulls().len(), 1);
-    }
-}
-
 #[test]
 #[ignore = "needs PostgreSQL: cargo xtask test --only postgres"]
 fn no_transaction_is_open_while_git_is_waited_for() {
-    let hosted = Hosted::start();
-    hosted.host.behave(Behaviour::Slow(Duration::from_secs(3)));
-    hosted.host.forget();
-    let job = hosted.agent().create("Replace \"widget\" with \"gadget\"");
-    eventually("git to be asked", || (!hosted.host.seen().is_empty()).then_some(()));
-    hosted.nodes.has_no_open_transaction();
-    assert_eq!(hosted.agent().job(id(&job))["status"], "active", "git is still waited for");
-    hosted.host.behave(Behaviour::Normal);
-    hosted.ends_once(&job);
+    let nodes = Nodes::start(2, &[("DOCS_TOKEN".to_owned(), "t0ken".to_owned())]);
+    let home = Installation::new();
+    let repository = home.repository("slow", PAGES);
+    let host = GitServer::start(home.root());
+    host.give("t0ken");
+    nodes.nodes[0].installation.must(&[
+        "project",
+        "add",
+        "slow",
+        "--repo",
+        &host.url("slow.git"),
+        "--token-env",
+        "DOCS_TOKEN",
+        "--no-check",
+    ]);
+    let key = nodes.nodes[0].installation.mint("slow", KeyKind::Admin, &[]);
+    let agent = Agent::new(&nodes.nodes[0].server, "slow", &key);
+    host.behave(Behaviour::Slow(Duration::from_secs(3)));
+    host.forget();
+    let job = agent.create("Replace \"widget\" with \"gadget\"");
+    eventually("git to be asked", || (!host.seen().is_empty()).then_some(()));
+    nodes.has_no_open_transaction();
+    assert_eq!(agent.job(id(&job))["status"], "active", "git is still waited for");
+    host.behave(Behaviour::Normal);
+    let job = agent.reaches(id(&job), "completed");
+    assert_eq!(repository.commits_ahead(branch(&job)), 1, "{job:#}");
 }
 
 #[test]
 #[ignore = "needs PostgreSQL: cargo xtask test --only postgres"]
 fn no_transaction_is_open_while_a_forge_is_waited_for() {
-    let hosted = Hosted::start();
-    hosted.forge.takes(Duration::from_secs(5));
-    let before = hosted.forge.paths("POST").len();
-    let job = hosted.agent().create("Replace \"widget\" with \"gadget\"");
-    eventually("the forge to be asked for a pull request", || {
-        (hosted.forge.paths("POST").len() > before).then_some(())
-    });
-    hosted.nodes.has_no_open_transaction();
-    assert_eq!(hosted.agent().job(id(&job))["status"], "active", "the forge is still waited for");
-    hosted.forge.takes(Duration::ZERO);
-    hosted.ends_once(&job);
+    let home = Installation::new();
+    fs::create_dir(home.root().join("acme")).expect("make a folder");
+    let repository = home.repository(NAME, PAGES);
+    let (authority, handshake) = authority();
+    let certificate = home.root().join("authority.pem");
+    fs::write(&certificate, authority).expect("write the certificate");
+    let host = GitServer::start_with_handshake(home.root(), "https", handshake);
+    host.behave(Behaviour::Open);
+    let forge = ForgeServer::start(Kind::Github, &repository);
+    forge.give("t0ken");
+    let trusts = ("SSL_CERT_FILE".to_owned(), certificate.display().to_string());
+    let nodes = Nodes::start(2, &[("DOCS_TOKEN".to_owned(), "t0ken".to_owned()), trusts]);
+    let (url, installation) = (host.url(&format!("{NAME}.git")), &nodes.nodes[0].installation);
+    let add = ["project", "add", "slow", "--repo", &url, "--token-env", "DOCS_TOKEN", "--no-check"];
+    installation.must(&[&add[..], &["--forge", "github", "--base-url", &forge.url()]].concat());
+    let key = installation.mint("slow", KeyKind::Admin, &[]);
+    let agent = Agent::new(&nodes.nodes[0].server, "slow", &key);
+    forge.takes(Duration::from_secs(5));
+    let job = agent.create("Replace \"widget\" with \"gadget\"");
+    eventually("the forge to be asked", || (!forge.seen().is_empty()).then_some(()));
+    nodes.has_no_open_transaction();
+    assert_eq!(agent.job(id(&job))["status"], "active", "the forge is still waited for");
+    forge.takes(Duration::ZERO);
+    let job = agent.reaches(id(&job), "completed");
+    assert_eq!(repository.commits_ahead(branch(&job)), 1, "{job:#}");
+    assert_eq!(forge.pulls().len(), 1);
 }
