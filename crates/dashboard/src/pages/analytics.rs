@@ -14,11 +14,12 @@ use maud::{Markup, html};
 use crate::dashboard::AuthorizedRequest;
 use crate::icon::Icon;
 use crate::layout::{Section, View};
+use crate::pages::conversations::on_page;
 use crate::pages::docs::unread;
 use crate::pages::jobs::reader_job_link;
 use crate::parts::{Column, empty, table};
 use crate::text::{Untrusted, counted, grouped, in_url, relative_time, shortened};
-use crate::words::{docs_page, first_words};
+use crate::words::{Place, docs_page, first_words};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// The periods to choose from, in days.
@@ -88,6 +89,8 @@ pub(crate) async fn analytics(request: &AuthorizedRequest<'_>, project: &Project
     let lists = Lists { project, period: &period };
     let (first, last) = period.ends();
     let list = lists.of(&first, &last);
+    let docs = request.read_docs(project);
+    let place = Place { domain: &project.domain, docs_root: &project.docs_root, docs: docs.as_deref() };
     let body = html! {
         (period.form())
         p.soft { "How well do the docs answer readers?" }
@@ -110,7 +113,7 @@ pub(crate) async fn analytics(request: &AuthorizedRequest<'_>, project: &Project
             @if summary.counts.questions > summary.newest.questions { p.soft { "What follows is about the newest " (counted(summary.newest.questions, "question")) "." } }
             (latency(summary.newest.latency, &list, &lists))
             (sources(&summary, &list, &lists))
-            (unanswered_pages(&summary, &list, &lists))
+            (unanswered_pages(&summary, &list, &lists, place))
             (languages(&summary, &list, &lists))
         }
     };
@@ -338,11 +341,11 @@ fn sources(summary: &Summary, list: &str, lists: &Lists<'_>) -> Markup {
     }
 }
 
-fn unanswered_pages(summary: &Summary, list: &str, lists: &Lists<'_>) -> Markup {
+fn unanswered_pages(summary: &Summary, list: &str, lists: &Lists<'_>, place: Place<'_>) -> Markup {
     let most = summary.newest.unanswered_pages.iter().map(|(_, count)| *count).max().unwrap_or(0);
     let rows = summary.newest.unanswered_pages.iter().map(|(page, count)| {
         vec![
-            html! { code { (Untrusted(page)) } (meter(*count, most, "un")) },
+            html! { (on_page(page, place)) (meter(*count, most, "un")) },
             number(*count, &format!("{}&which=unanswered", with_filter(list, "page", page))),
         ]
     });

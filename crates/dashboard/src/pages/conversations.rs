@@ -276,7 +276,7 @@ pub(crate) async fn conversation(
 }
 
 /// The page that a reader was on; a link to it if it is a page of the docs.
-fn on_page(page: &str, place: Place<'_>) -> Markup {
+pub(super) fn on_page(page: &str, place: Place<'_>) -> Markup {
     let code = html! { code { (Untrusted(page)) } };
     let is_read = place.docs.is_some_and(|docs| docs.has_page(page));
     html! { @if is_read { a href=(docs_page(place.domain, page)) { (code) } } @else { (code) } }

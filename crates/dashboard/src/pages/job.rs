@@ -354,7 +354,7 @@ fn follow_up(view: &JobView<'_>, typed: &str, problem: Option<&FormProblem>) -> 
             form.fields method="post" action=(format_args!("{here}/message")) {
                 (token(request.signed_in))
                 (field("message", "What next?", "The agent goes on, on the same branch and the same pull request.", problem, |tie| html! {
-                    textarea #message aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] name="message" rows="3" required { (typed) }
+                    textarea #message aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] name="message" rows="2" required { (typed) }
                 }))
                 div.actions { button type="submit" { "Send" } span.soft.small { kbd { "Ctrl" } " " kbd { "Enter" } } }
             }

@@ -181,7 +181,11 @@ pub(crate) async fn table_of(
             current_state(request, job, now).await,
         ];
         row.extend(with_project.then(|| html! { a href=(format_args!("/dashboard/{}", job.domain)) { (job.domain) } }));
-        row.extend([relative_time(job.created_at, now), pull_link(request, job).await]);
+        let pull = match job.status {
+            JobStatus::Completed if job.pr_link.is_none() => html! { span.soft { "changed nothing" } },
+            _ => pull_link(request, job).await,
+        };
+        row.extend([relative_time(job.created_at, now), pull]);
         rows.push(row);
     }
     html! { @if jobs.is_empty() { p.soft { "No job is like this." } } @else { (table("Jobs", &columns, rows)) } }
