@@ -149,7 +149,7 @@ impl PlaygroundForm {
 pub(crate) async fn playground(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
     let fields = PlaygroundForm::in_url(request);
     let Some(docs) = request.read_docs(project) else {
-        let body = html! { (unread(request, project)) (form(request, project, &fields)) };
+        let body = html! { (unread(request, project)) (form(request, project, &fields)) (snippets(request, project, &fields)) };
         return Ok(request.page("Playground", Section::Playground, Some(project), &body));
     };
     let found = if fields.question.is_empty() {
@@ -347,7 +347,7 @@ pub(crate) async fn answered(request: &AuthorizedRequest<'_>, project: &Project)
     let fields = PlaygroundForm::in_form(request)?;
     let (form, snippets) = (form(request, project, &fields), snippets(request, project, &fields));
     let Some(docs) = request.read_docs(project) else {
-        let body = html! { (unread(request, project)) (form) };
+        let body = html! { (unread(request, project)) (form) (snippets) };
         return Ok(request.page("Playground", Section::Playground, Some(project), &body));
     };
     let began = Instant::now();
