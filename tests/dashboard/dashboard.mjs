@@ -527,7 +527,7 @@ for (const path of pages.filter((path) => !path.endsWith('nowhere'))) {
 await reader.goto(`${server}/dashboard/acme/playground`);
 await reader.locator('#q').fill('How often is a webhook delivery retried?');
 await reader.getByRole('button', { name: 'Ask' }).click();
-expect('a question is answered without scripts', (await reader.getByRole('heading', { name: 'Answer' }).count()) === 1 && (await reader.locator('main .card .words').count()) === 1, await reader.locator('main').textContent());
+expect('a question is answered without scripts', (await reader.getByRole('heading', { name: 'Answer' }).count()) >= 1 && (await reader.locator('main .card .words').count()) >= 1, await reader.locator('main').textContent());
 await plain.close();
 
 // One picture of all pages per theme and width.

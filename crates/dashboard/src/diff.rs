@@ -229,7 +229,7 @@ fn body(file: &FileDiff, is_rest: bool, layout: Layout, frame: &DiffFrame<'_>, l
     html! {
         @match layout {
             Layout::Unified => { @for row in &rows { (unified_row(row, file, frame, left)) } },
-            Layout::Split => (split_rows(&rows, file, frame, left)),
+            Layout::Split => (split_rows(&rows, file, frame)),
         }
     }
 }
@@ -301,7 +301,7 @@ fn unified_row(row: &Row<'_>, file: &FileDiff, frame: &DiffFrame<'_>, left: &mut
             Line::Hunk(text) => tr.hunk { td.n {} td.n {} td { (Untrusted(text)) } },
             Line::Note(text) if is_header(text) => {},
             Line::Note(text) => tr.hunk { td.n {} td.n {} td { (Untrusted(text)) } },
-            Line::Same(text) => tr { (number(row.old)) (commented_number(row.new, file, frame, left)) td { "  " (piece(row, text, 0..text.len())) } },
+            Line::Same(text) => tr { (number(row.old)) (number(row.new)) td { "  " (piece(row, text, 0..text.len())) } },
             Line::Added(text) => tr.add { (number(row.old)) (commented_number(row.new, file, frame, left)) td { "+ " (marked(row, text)) } },
             Line::Removed(text) => tr.del { (number(row.old)) (number(row.new)) td { "− " (marked(row, text)) } },
         }
@@ -320,7 +320,7 @@ fn is_header(text: &str) -> bool {
     ["diff --git ", "index ", "--- ", "+++ "].iter().any(|head| text.starts_with(head))
 }
 
-/// The number of a line as it is after the change, which leads to the form of a comment at it.
+/// The number of an added line, which leads to the form of a comment at it.
 fn commented_number(number_of: Option<usize>, file: &FileDiff, frame: &DiffFrame<'_>, left: &mut Left) -> Markup {
     let Some(at) = number_of.filter(|_| frame.can_comment && left.links > 0) else { return number(number_of) };
     left.links -= 1;
@@ -328,7 +328,7 @@ fn commented_number(number_of: Option<usize>, file: &FileDiff, frame: &DiffFrame
 }
 
 /// Removed lines on the left beside the added ones on the right.
-fn split_rows(rows: &[Row<'_>], file: &FileDiff, frame: &DiffFrame<'_>, left: &mut Left) -> Markup {
+fn split_rows(rows: &[Row<'_>], file: &FileDiff, frame: &DiffFrame<'_>) -> Markup {
     let mut out = String::new();
     let mut at = 0;
     let mut push = |markup: Markup| out.push_str(&markup.into_string());
@@ -339,9 +339,7 @@ fn split_rows(rows: &[Row<'_>], file: &FileDiff, frame: &DiffFrame<'_>, left: &m
             for pair in 0..removed.max(added) {
                 let before = (pair < removed).then(|| &rows[at + pair]);
                 let after = (pair < added).then(|| &rows[at + removed + pair]);
-                push(
-                    html! { tr { (side(before, file, frame, left)) (side(after, file, frame, left)) } (said_at(after, file, frame, 4)) },
-                );
+                push(html! { tr { (side(before)) (side(after)) } (said_at(after, file, frame, 4)) });
             }
             at += removed + added;
             continue;
@@ -350,7 +348,7 @@ fn split_rows(rows: &[Row<'_>], file: &FileDiff, frame: &DiffFrame<'_>, left: &m
             Line::Same(text) => {
                 let same = piece(row, text, 0..text.len());
                 html! {
-                    tr { (number(row.old)) td { "  " (same) } (commented_number(row.new, file, frame, left)) td { "  " (same) } }
+                    tr { (number(row.old)) td { "  " (same) } (number(row.new)) td { "  " (same) } }
                     (said_at(Some(row), file, frame, 4))
                 }
             }
@@ -364,11 +362,11 @@ fn split_rows(rows: &[Row<'_>], file: &FileDiff, frame: &DiffFrame<'_>, left: &m
     maud::PreEscaped(out)
 }
 
-fn side(row: Option<&Row<'_>>, file: &FileDiff, frame: &DiffFrame<'_>, left: &mut Left) -> Markup {
+fn side(row: Option<&Row<'_>>) -> Markup {
     html! {
         @match row.map(|row| (row, row.line)) {
             Some((row, Line::Removed(text))) => { (number(row.old)) td.del { "− " (marked(row, text)) } },
-            Some((row, Line::Added(text))) => { (commented_number(row.new, file, frame, left)) td.add { "+ " (marked(row, text)) } },
+            Some((row, Line::Added(text))) => { (number(row.new)) td.add { "+ " (marked(row, text)) } },
             _ => { td.n {} td {} },
         }
     }
@@ -528,12 +526,6 @@ mod tests {
         );
         assert!(shown.contains(expected), "{shown}");
         assert!(shown.contains("<a href=\"/here?comment=x.md:2#comment-form\""), "{shown}");
-        let split = body(&file, false, Layout::Split, &frame, &mut Left::new()).into_string();
-        assert_eq!(
-            split.matches("<a href=\"/here?comment=x.md:").count(),
-            2,
-            "lines as they are after the change: {split}"
-        );
         let mut none_left = Left { highlights: 0, links: 0 };
         let plain = body(&file, false, Layout::Split, &frame, &mut none_left).into_string();
         assert!(!plain.contains("<span") && plain.contains("a new"), "{plain}");
