@@ -60,7 +60,7 @@ impl Podman {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("make a temporary folder");
         let path = |name: &str| folder.path().join(name).display().to_string();
-        // Without limits, because root may not raise them everywhere, and by runc, which takes more kinds of cgroups than crun.
+        // With the limits of this process, because root may not raise them everywhere, and by runc, which takes more kinds of cgroups than crun.
         let limits = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum.unwrap_or(1024);
         let settings = format!(
             "[containers]\ndefault_ulimits = [\"nofile={limits}:{limits}\", \"nproc=4096:4096\"]\nlog_driver = \"k8s-file\"\n\
@@ -141,7 +141,8 @@ impl Podman {
 impl Drop for Podman {
     fn drop(&mut self) {
         if thread::panicking() {
-            for container in self.says(&["ps", "--all", "--format", "{{.Names}}"]).lines() {
+            let all = self.output(&["ps", "--all", "--format", "{{.Names}}"]).stdout;
+            for container in String::from_utf8_lossy(&all).lines() {
                 let Output { stdout, stderr, .. } = self.output(&["logs", "--tail", "20", container]);
                 eprintln!("{container}:\n{}", String::from_utf8_lossy(&[stdout, stderr].concat()));
             }

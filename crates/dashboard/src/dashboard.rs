@@ -193,7 +193,8 @@ impl Dashboard {
         let signed_in = match (target.needs(is_write), signed_in) {
             (Needs::Nobody, _) => return pages::signing::serve(self, target.route, request, is_write).await,
             (Needs::SignedIn(_), None) if is_write => {
-                let form = Form::read(request).await?;
+                // Who is signed out hears of that first, whatever was sent.
+                let form = Form::read(request).await.unwrap_or_else(|_| Form::parse(b""));
                 return Ok(self.failed_with(request, &signed_out(), None, &typed(&form)).await);
             }
             (Needs::SignedIn(_), None) => return Ok(sign_in_first(request, path)),

@@ -26,50 +26,83 @@ pub(crate) fn words(text: &str, place: Place<'_>) -> Markup {
     if text.len() > MAX_RENDERED_BYTES {
         return html! { div.words { p.said { (Untrusted(text)) } } };
     }
-    html! { div.words dir="auto" { @for block in markdown_blocks(text) { (element(&block, place)) } } }
+    shown(&markdown_blocks(text), place)
+}
+
+fn shown(blocks: &[Element], place: Place<'_>) -> Markup {
+    html! { div.words dir="auto" { @for block in blocks { (element(block, place)) } } }
 }
 
 /// A text that is folded after its first lines.
 pub(crate) fn folded_words(text: &str, place: Place<'_>, lines: usize) -> Markup {
-    let blocks = markdown_blocks(text);
-    let mut left = lines;
-    // Between blocks, so that each means the same. One that is longer stands whole where it is the first.
-    let fits = |block: &&Element| {
-        let fits = left.checked_sub(lines_of(block));
-        left = fits.unwrap_or(0);
-        fits.is_some()
-    };
-    let open = blocks.iter().take_while(fits).count().max(1);
-    if text.len() > MAX_RENDERED_BYTES || open >= blocks.len() {
+    if text.len() > MAX_RENDERED_BYTES {
         return words(text, place);
     }
+    let (open, rest) = divided(markdown_blocks(text), lines);
     html! {
-        div.words dir="auto" { @for block in &blocks[..open] { (element(block, place)) } }
-        details.fold {
-            summary { "The rest of it" }
-            div.words dir="auto" { @for block in &blocks[open..] { (element(block, place)) } }
-        }
+        (shown(&open, place))
+        @if !rest.is_empty() { details.fold { summary { "The rest of it" } (shown(&rest, place)) } }
     }
+}
+
+/// The blocks that fit into so many lines, and the rest: divided between blocks and between the items of a list, so that each means
+/// the same. A part that is longer stands whole where it is the first.
+fn divided(blocks: Vec<Element>, lines: usize) -> (Vec<Element>, Vec<Element>) {
+    let (mut open, mut rest) = (Vec::new(), Vec::new());
+    let mut left = lines;
+    for mut block in blocks {
+        let size = lines_of(&block);
+        if !rest.is_empty() {
+            rest.push(block);
+        } else if size <= left {
+            open.push(block);
+        } else if let ElementKind::List { start } = block.kind {
+            let fits = |item: &&Node| {
+                let fits = lines_of_node(item) <= left;
+                left = left.saturating_sub(lines_of_node(item));
+                fits
+            };
+            let fitting = block.children.iter().take_while(fits).count().max(usize::from(open.is_empty()));
+            let below = block.children.split_off(fitting);
+            let start = start.zip(u64::try_from(fitting).ok()).map(|(start, before)| start + before);
+            let below = Element { kind: ElementKind::List { start }, children: below };
+            let has_items = |list: &Element| !list.children.is_empty();
+            open.extend(Some(block).filter(has_items));
+            rest.extend(Some(below).filter(has_items));
+        } else if open.is_empty() {
+            open.push(block);
+        } else {
+            rest.push(block);
+        }
+        left = left.saturating_sub(size);
+    }
+    (open, rest)
 }
 
 /// The lines that a block takes, roughly.
 fn lines_of(block: &Element) -> usize {
     /// Characters of a line.
     const WIDTH: usize = 90;
-    let is_block = |node: &&Node| matches!(node, Node::Element(inner) if matches!(inner.kind, ElementKind::Item | ElementKind::Row | ElementKind::Paragraph | ElementKind::List { .. } | ElementKind::CodeBlock { .. }));
-    let below: usize = block
-        .children
-        .iter()
-        .filter(is_block)
-        .map(|node| match node {
-            Node::Element(inner) => lines_of(inner),
-            Node::Text(_) => 0,
-        })
-        .sum();
+    let below: usize = block.children.iter().map(lines_of_node).sum();
     if below > 0 {
         return below;
     }
     block.plain_text().lines().map(|line| line.chars().count().div_ceil(WIDTH).max(1)).sum::<usize>().max(1)
+}
+
+/// The lines that a block in another takes, roughly; none for what stands in a line.
+fn lines_of_node(node: &Node) -> usize {
+    match node {
+        Node::Element(block) => match block.kind {
+            ElementKind::Item
+            | ElementKind::Row
+            | ElementKind::Paragraph
+            | ElementKind::List { .. }
+            | ElementKind::CodeBlock { .. } => lines_of(block),
+            _ => 0,
+        },
+        Node::Text(_) => 0,
+    }
 }
 
 /// The first words of a text in one line, without marks of Markdown, for a title or a row.
@@ -297,11 +330,15 @@ mod tests {
             "{after}"
         );
         let list = "- a\n".repeat(12);
-        assert_eq!(folded(&list), None, "the first block is whole");
-        assert!(
-            folded(&format!("one\n\n{list}\ntwo"))
-                .is_some_and(|(before, _)| before.ends_with("</div>") && !before.contains("<li>"))
-        );
+        let items = |list: &str| list.matches("<li>").count();
+        let (before, after) = folded(&list).expect("the rest of the items is folded");
+        assert_eq!((items(&before), items(&after)), (10, 2), "{before}{after}");
+        let (before, after) = folded(&format!("one\n\n{}\ntwo", "3. a\n".repeat(12))).expect("folded");
+        assert_eq!((items(&before), items(&after)), (9, 3), "{before}{after}");
+        assert!(before.contains("<ol start=\"3\">") && after.contains("<ol start=\"12\">"), "{before}{after}");
+        let long = format!("- {}\n- b\n", "a\n\n  ".repeat(12));
+        let (before, after) = folded(&long).expect("folded");
+        assert_eq!((items(&before), items(&after)), (1, 1), "an item stays whole: {before}{after}");
     }
 
     proptest::proptest! {

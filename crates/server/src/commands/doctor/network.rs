@@ -16,6 +16,7 @@ use tokio::time::timeout;
 use super::{Finding, Findings, LIMIT};
 use crate::commands::index::{blobs, reasons};
 use crate::commands::projects::{no_pages, overview};
+use crate::commands::quantity::counted;
 use crate::config::{HookConfig, ModelConfig, RunsOn};
 use crate::failure::Failure;
 use crate::wiring::app::App;
@@ -250,11 +251,6 @@ async fn forge(app: &App, project: &Project) -> Option<Finding> {
     })
 }
 
-/// A number of pages, in words.
-fn counted(pages: usize) -> String {
-    if pages == 1 { "1 page".to_owned() } else { format!("{pages} pages") }
-}
-
 fn index(app: &App, project: &Project) -> Finding {
     match app.indexes.open(project.uid) {
         Ok(index) => match index.snapshot().page_count() {
@@ -263,7 +259,7 @@ fn index(app: &App, project: &Project) -> Finding {
                 format!("`docent index {}` says where it looked and what it skipped", project.domain),
             ),
             0 => Finding::Note(format!("`{}` is not indexed yet; `docent index {0}` does it", project.domain)),
-            pages => Finding::Good(format!("`{}`: {}", project.domain, counted(pages))),
+            pages => Finding::Good(format!("`{}`: {}", project.domain, counted(pages as u64, "page"))),
         },
         Err(error) => Finding::bad(
             format!("`{}`: {}", project.domain, Failure::from(error)),
@@ -282,7 +278,7 @@ fn skipped(app: &App, project: &Project) -> Option<Finding> {
         Finding::Note(format!(
             "`{domain}`: {files} files that look like docs are skipped beside {}: {}; `docent search {domain} \
              --why-not PATH` says why",
-            counted(pages),
+            counted(pages as u64, "page"),
             reasons(&skipped).join("; "),
             domain = project.domain
         ))

@@ -17,6 +17,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::ProjectCommand;
+use crate::commands::quantity::counted;
 use crate::failure::Failure;
 use crate::output;
 use crate::wiring::app::App;
@@ -119,7 +120,7 @@ pub(crate) fn is_elsewhere(before: &Project, after: &Project) -> bool {
 
 /// “186 pages (skipped: 100 not in the navigation, 1 configuration)”, counted as the index counts them.
 pub(crate) fn found(docs: &DocsOverview) -> String {
-    let pages = if docs.pages == 1 { "1 page".to_owned() } else { format!("{} pages", docs.pages) };
+    let pages = counted(docs.pages as u64, "page");
     inspect::skipped(docs).map_or_else(|| pages.clone(), |skipped| format!("{pages} ({skipped})"))
 }
 
