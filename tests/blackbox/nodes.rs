@@ -446,10 +446,10 @@ fn a_database_that_restarts_is_seen_and_nothing_is_lost() {
     gate.open();
     // A node that is started meanwhile waits for the database.
     let late = Installation::with_variables(nodes.postgres.env());
-    let said = late.path().join("server.log");
+    let said = late.root().join("server.log");
     let added = thread::spawn(move || late.serve().send(&Request::get("/readyz")).status);
     eventually("it to say what it waits for", || {
-        fs::read_to_string(&said).ok().filter(|said| said.contains("serves nobody yet"))
+        std::fs::read_to_string(&said).ok().filter(|said| said.contains("serves nobody yet"))
     });
     assert!(!added.is_finished(), "a node does not end because the database is away");
     nodes.postgres.start_again();

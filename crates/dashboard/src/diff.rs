@@ -119,6 +119,8 @@ pub(crate) fn counts(diff: &Diff) -> Markup {
 pub(crate) struct DiffFrame<'f> {
     /// The address of the page with the change.
     pub(crate) here: &'f str,
+    /// The address at which a file can be read, by its path.
+    pub(crate) place_of: &'f dyn Fn(&str) -> Option<String>,
     pub(crate) threads: &'f LineComments,
     /// Whether lines lead to the form of a comment.
     pub(crate) can_comment: bool,
@@ -197,7 +199,10 @@ fn file_section(
                 span {
                     (Icon::More) " "
                     @if let Some(old) = &file.old_path { code { (Untrusted(old)) } " → " }
-                    code { (Untrusted(&file.path)) }
+                    @match (frame.place_of)(&file.path) {
+                        Some(url) => a href=(url) rel="noopener noreferrer" { code { (Untrusted(&file.path)) } },
+                        None => code { (Untrusted(&file.path)) },
+                    }
                     @match file.status { FileStatus::Added => { " " span.soft { "new" } }, FileStatus::Deleted => { " " span.soft { "deleted" } }, FileStatus::Modified | FileStatus::Renamed => {} }
                 }
                 (line_counts(file))
@@ -229,7 +234,7 @@ fn body(file: &FileDiff, is_rest: bool, layout: Layout, frame: &DiffFrame<'_>, l
     html! {
         @match layout {
             Layout::Unified => { @for row in &rows { (unified_row(row, file, frame, left)) } },
-            Layout::Split => (split_rows(&rows, file, frame)),
+            Layout::Split => (split_rows(&rows, file, frame, left)),
         }
     }
 }
@@ -301,7 +306,7 @@ fn unified_row(row: &Row<'_>, file: &FileDiff, frame: &DiffFrame<'_>, left: &mut
             Line::Hunk(text) => tr.hunk { td.n {} td.n {} td { (Untrusted(text)) } },
             Line::Note(text) if is_header(text) => {},
             Line::Note(text) => tr.hunk { td.n {} td.n {} td { (Untrusted(text)) } },
-            Line::Same(text) => tr { (number(row.old)) (number(row.new)) td { "  " (piece(row, text, 0..text.len())) } },
+            Line::Same(text) => tr { (number(row.old)) (commented_number(row.new, file, frame, left)) td { "  " (piece(row, text, 0..text.len())) } },
             Line::Added(text) => tr.add { (number(row.old)) (commented_number(row.new, file, frame, left)) td { "+ " (marked(row, text)) } },
             Line::Removed(text) => tr.del { (number(row.old)) (number(row.new)) td { "− " (marked(row, text)) } },
         }
@@ -320,7 +325,7 @@ fn is_header(text: &str) -> bool {
     ["diff --git ", "index ", "--- ", "+++ "].iter().any(|head| text.starts_with(head))
 }
 
-/// The number of an added line, which leads to the form of a comment at it.
+/// The number of a line after the change, which leads to the form of a comment at it.
 fn commented_number(number_of: Option<usize>, file: &FileDiff, frame: &DiffFrame<'_>, left: &mut Left) -> Markup {
     let Some(at) = number_of.filter(|_| frame.can_comment && left.links > 0) else { return number(number_of) };
     left.links -= 1;
@@ -328,7 +333,7 @@ fn commented_number(number_of: Option<usize>, file: &FileDiff, frame: &DiffFrame
 }
 
 /// Removed lines on the left beside the added ones on the right.
-fn split_rows(rows: &[Row<'_>], file: &FileDiff, frame: &DiffFrame<'_>) -> Markup {
+fn split_rows(rows: &[Row<'_>], file: &FileDiff, frame: &DiffFrame<'_>, left: &mut Left) -> Markup {
     let mut out = String::new();
     let mut at = 0;
     let mut push = |markup: Markup| out.push_str(&markup.into_string());
@@ -339,7 +344,8 @@ fn split_rows(rows: &[Row<'_>], file: &FileDiff, frame: &DiffFrame<'_>) -> Marku
             for pair in 0..removed.max(added) {
                 let before = (pair < removed).then(|| &rows[at + pair]);
                 let after = (pair < added).then(|| &rows[at + removed + pair]);
-                push(html! { tr { (side(before)) (side(after)) } (said_at(after, file, frame, 4)) });
+                let [before, beside] = [before, after].map(|row| side(row, file, frame, left));
+                push(html! { tr { (before) (beside) } (said_at(after, file, frame, 4)) });
             }
             at += removed + added;
             continue;
@@ -348,7 +354,7 @@ fn split_rows(rows: &[Row<'_>], file: &FileDiff, frame: &DiffFrame<'_>) -> Marku
             Line::Same(text) => {
                 let same = piece(row, text, 0..text.len());
                 html! {
-                    tr { (number(row.old)) td { "  " (same) } (number(row.new)) td { "  " (same) } }
+                    tr { (number(row.old)) td { "  " (same) } (commented_number(row.new, file, frame, left)) td { "  " (same) } }
                     (said_at(Some(row), file, frame, 4))
                 }
             }
@@ -362,11 +368,11 @@ fn split_rows(rows: &[Row<'_>], file: &FileDiff, frame: &DiffFrame<'_>) -> Marku
     maud::PreEscaped(out)
 }
 
-fn side(row: Option<&Row<'_>>) -> Markup {
+fn side(row: Option<&Row<'_>>, file: &FileDiff, frame: &DiffFrame<'_>, left: &mut Left) -> Markup {
     html! {
         @match row.map(|row| (row, row.line)) {
             Some((row, Line::Removed(text))) => { (number(row.old)) td.del { "− " (marked(row, text)) } },
-            Some((row, Line::Added(text))) => { (number(row.new)) td.add { "+ " (marked(row, text)) } },
+            Some((row, Line::Added(text))) => { (commented_number(row.new, file, frame, left)) td.add { "+ " (marked(row, text)) } },
             _ => { td.n {} td {} },
         }
     }
@@ -517,7 +523,7 @@ mod tests {
     fn highlights_and_marks_go_together() {
         let file = file("x.md", "@@ -1,2 +1,2 @@\n ---\n-title: \"an old <b>\"\n+title: \"a new <b>\"\n");
         let threads = LineComments::default();
-        let frame = DiffFrame { here: "/here", threads: &threads, can_comment: true };
+        let frame = DiffFrame { here: "/here", place_of: &|_| None, threads: &threads, can_comment: true };
         let shown = body(&file, false, Layout::Unified, &frame, &mut Left::new()).into_string();
         let expected = concat!(
             "<bdi><span class=\"c-name\">title</span>: <span class=\"c-lit\">&quot;</span></bdi>",
@@ -525,7 +531,11 @@ mod tests {
             "<bdi><span class=\"c-lit\"> &lt;b&gt;&quot;</span></bdi>"
         );
         assert!(shown.contains(expected), "{shown}");
-        assert!(shown.contains("<a href=\"/here?comment=x.md:2#comment-form\""), "{shown}");
+        let both = body(&file, false, Layout::Split, &frame, &mut Left::new()).into_string();
+        for (line, shown) in [1, 2].into_iter().flat_map(|line| [(line, &shown), (line, &both)]) {
+            let link = format!("<a href=\"/here?comment=x.md:{line}#comment-form\"");
+            assert_eq!(shown.matches(&link).count(), 1, "{shown}");
+        }
         let mut none_left = Left { highlights: 0, links: 0 };
         let plain = body(&file, false, Layout::Split, &frame, &mut none_left).into_string();
         assert!(!plain.contains("<span") && plain.contains("a new"), "{plain}");
@@ -539,7 +549,7 @@ mod tests {
             assert_eq!(read(&file, false).len(), text.lines().count());
             for (is_rest, layout) in [(false, Layout::Unified), (true, Layout::Split)] {
                 let threads = LineComments::default();
-                let frame = DiffFrame { here: "/here", threads: &threads, can_comment: true };
+                let frame = DiffFrame { here: "/here", place_of: &|_| None, threads: &threads, can_comment: true };
                 let _ = body(&file, is_rest, layout, &frame, &mut Left::new());
             }
             assert_eq!(words(&counterpart).concat(), counterpart);

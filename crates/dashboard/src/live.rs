@@ -13,9 +13,11 @@ use docent_types::{JobEvent, JobId, JobStatus, Project, ProjectId};
 use docent_web::{HttpError, Response, framed, respond, with_keep_alive};
 use futures::stream;
 use futures::stream::{BoxStream, SelectAll, StreamExt};
+use maud::Markup;
 use serde_json::{Value, json};
 
 use crate::dashboard::{AuthorizedRequest, DashboardParts};
+use crate::words::{GrowingWords, Place};
 
 /// Maximum number of topics of a stream: a browser has no more tabs in view.
 const MAX_TOPICS: usize = 16;
@@ -43,7 +45,7 @@ pub(crate) async fn stream(request: &AuthorizedRequest<'_>) -> Result<Response, 
                 // A topic of an unknown project or job has no events.
                 let Ok(project) = request.dashboard.project(domain).await else { continue };
                 let Some(id) = JobId::parse(id) else { continue };
-                topic_events.push(job_changes(parts.jobs.clone(), project, id, topic.clone()).boxed());
+                topic_events.push(job_changes(request, project, id, topic.clone()).boxed());
             }
             _ => {}
         }
@@ -96,41 +98,76 @@ async fn progress(parts: &DashboardParts) -> (Option<u64>, Vec<Option<(usize, us
     (parts.jobs.changes(), indexes)
 }
 
-/// Emits an event when a job's journal grew, and with the text that its agent is writing.
-fn job_changes(jobs: Jobs, project: Project, id: JobId, topic: String) -> impl stream::Stream<Item = Value> + Send {
-    stream::unfold((jobs, project.id, None::<Watch>), move |(jobs, project, watch)| {
-        let topic = topic.clone();
+/// Emits an event when a job's journal grew, and with the text that its agent is writing, rendered.
+fn job_changes(
+    request: &AuthorizedRequest<'_>,
+    project: Project,
+    id: JobId,
+    topic: String,
+) -> impl stream::Stream<Item = Value> + Send + use<> {
+    let (jobs, prefix) = (request.parts().jobs.clone(), request.dashboard.prefix.clone());
+    let changes = JobChanges { jobs, project, id, watch: None, words: GrowingWords::default() };
+    stream::unfold(changes, move |mut changes| {
+        let (topic, prefix) = (topic.clone(), prefix.clone());
         async move {
-            let Some(mut watch) = watch else {
-                // Entries that were written since the page was rendered are not announced; this event makes the page
-                // fetch them.
-                let watch = watch_new_entries(&jobs, &project, id).await?;
-                return Some((json!({ "topic": topic }), (jobs, project, Some(watch))));
+            let event = match changes.next().await? {
+                JobChange::Journal => json!({ "topic": topic }),
+                JobChange::Words(html) => json!({ "topic": topic, "words": prefix.in_html(&html.into_string()) }),
             };
-            loop {
-                match watch.next().await {
-                    Ok(Some(JobUpdate::Entry(entry))) => {
-                        return Some((json!({ "topic": topic, "seq": entry.seq }), (jobs, project, Some(watch))));
+            Some((event, changes))
+        }
+    })
+}
+
+enum JobChange {
+    Journal,
+    /// What the agent has written of its next entry.
+    Words(Markup),
+}
+
+struct JobChanges {
+    jobs: Jobs,
+    project: Project,
+    id: JobId,
+    watch: Option<Watch>,
+    words: GrowingWords,
+}
+
+impl JobChanges {
+    async fn next(&mut self) -> Option<JobChange> {
+        let Self { jobs, project, id, watch, words } = self;
+        let Some(watching) = watch else {
+            // Entries that were written since the page was rendered are not announced; this event makes the page
+            // fetch them.
+            *watch = Some(watch_new_entries(jobs, &project.id, *id).await?);
+            return Some(JobChange::Journal);
+        };
+        loop {
+            match watching.next().await {
+                Ok(Some(JobUpdate::Entry(_))) => return Some(JobChange::Journal),
+                Ok(Some(JobUpdate::Live(JobEvent::Delta { at, text }))) => {
+                    if at == 0 {
+                        *words = GrowingWords::default();
                     }
-                    Ok(Some(JobUpdate::Live(JobEvent::Delta { at, text }))) => {
-                        let event = json!({ "topic": topic, "at": at, "delta": text });
-                        return Some((event, (jobs, project, Some(watch))));
+                    let place = Place::of(project, None);
+                    if let Some(html) = words.push(&text, place) {
+                        return Some(JobChange::Words(html));
                     }
-                    Ok(Some(JobUpdate::Live(_))) => {}
-                    Ok(None) => {
-                        // The job has ended, until it gets a further instruction.
-                        drop(watch);
-                        wait_for_more(&jobs, &project, id).await?;
-                        return Some((json!({ "topic": topic }), (jobs, project, None)));
-                    }
-                    Err(error) => {
-                        tracing::warn!(error = &error as &dyn std::error::Error, job = %id, "a live page lost its job");
-                        return None;
-                    }
+                }
+                Ok(Some(JobUpdate::Live(_))) => {}
+                Ok(None) => {
+                    // The job has ended, until it gets a further instruction.
+                    *watch = None;
+                    wait_for_more(jobs, &project.id, *id).await?;
+                    return Some(JobChange::Journal);
+                }
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, job = %id, "a live page lost its job");
+                    return None;
                 }
             }
         }
-    })
+    }
 }
 
 async fn watch_new_entries(jobs: &Jobs, project: &ProjectId, id: JobId) -> Option<Watch> {

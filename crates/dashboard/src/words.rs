@@ -1,8 +1,10 @@
 //! Markdown of people, readers, models and repositories, rendered: the vetted tree that the chat on docs sites shows, as HTML.
 //! HTML in it is text, nothing is loaded, and links lead to the web, to a mailbox, or to the page of the docs that they name.
 
+use std::time::{Duration, Instant};
+
 use docent_search::Snapshot;
-use docent_types::{Domain, printable};
+use docent_types::{Domain, Project, printable};
 use docent_ui_stream::{Align, Element, ElementKind, Node, markdown_blocks};
 use maud::{Markup, html};
 
@@ -19,6 +21,12 @@ pub(crate) struct Place<'p> {
     pub(crate) docs_root: &'p str,
     /// The indexed docs, if they were read: names of their files become links.
     pub(crate) docs: Option<&'p Snapshot>,
+}
+
+impl<'p> Place<'p> {
+    pub(crate) fn of(project: &'p Project, docs: Option<&'p Snapshot>) -> Self {
+        Self { domain: &project.domain, docs_root: &project.docs_root, docs }
+    }
 }
 
 /// A text, rendered.
@@ -77,6 +85,33 @@ fn divided(blocks: Vec<Element>, lines: usize) -> (Vec<Element>, Vec<Element>) {
         left = left.saturating_sub(size);
     }
     (open, rest)
+}
+
+/// A text that is being written, rendered as it grows: all of it each time, so the longer it is, the more seldom.
+#[derive(Debug, Default)]
+pub(crate) struct GrowingWords {
+    text: String,
+    shown_at: Option<Instant>,
+}
+
+impl GrowingWords {
+    /// Adds to the text. Returns all of it, rendered, unless that was done a moment ago.
+    pub(crate) fn push(&mut self, text: &str, place: Place<'_>) -> Option<Markup> {
+        /// The pause between two renderings for each step of the length, in bytes.
+        const PAUSE: Duration = Duration::from_millis(100);
+        const STEP: usize = 8 << 10;
+        self.text.push_str(text);
+        let pause = PAUSE * u32::try_from(1 + self.text.len() / STEP).unwrap_or(u32::MAX);
+        let is_due = self.shown_at.is_none_or(|at| at.elapsed() >= pause);
+        is_due.then(|| {
+            self.shown_at = Some(Instant::now());
+            self.all(place)
+        })
+    }
+
+    pub(crate) fn all(&self, place: Place<'_>) -> Markup {
+        words(&self.text, place)
+    }
 }
 
 /// The lines that a block takes, roughly.
@@ -149,17 +184,17 @@ pub(crate) fn docs_page(domain: &Domain, path: &str) -> String {
 pub(crate) fn file_name(file: &str, place: Place<'_>) -> Markup {
     let code = html! { code { bdi { (printable(file)) } } };
     match page_of(file, place) {
-        Some(path) => html! { a href=(docs_page(place.domain, &path)) { (code) } },
+        Some(page) => html! { a href=(page) { (code) } },
         None => code,
     }
 }
 
-/// The path of the page that is made from a file.
-fn page_of(file: &str, place: Place<'_>) -> Option<String> {
+/// The page of the dashboard that shows the docs' page of a file.
+pub(crate) fn page_of(file: &str, place: Place<'_>) -> Option<String> {
     let docs = place.docs.filter(|_| file.contains('.'))?;
     let below = file.strip_prefix(place.docs_root).and_then(|rest| rest.strip_prefix('/'));
-    let found = below.and_then(|below| docs.path_of_file(below)).or_else(|| docs.path_of_file(file));
-    found.map(str::to_owned)
+    let found = below.and_then(|below| docs.path_of_file(below)).or_else(|| docs.path_of_file(file))?;
+    Some(docs_page(place.domain, found))
 }
 
 fn nodes(nodes: &[Node], place: Place<'_>) -> Markup {
@@ -179,7 +214,7 @@ fn plain(text: &str, place: Place<'_>) -> Markup {
         @for word in text.split_inclusive(char::is_whitespace) {
             @let name = word.trim_end().trim_end_matches([':', ',', '.', ';', ')']);
             @match page_of(name, place) {
-                Some(path) => { a href=(docs_page(place.domain, &path)) { (printable(name)) } (printable(&word[name.len()..])) },
+                Some(page) => { a href=(page) { (printable(name)) } (printable(&word[name.len()..])) },
                 None => (printable(word)),
             }
         }
@@ -307,6 +342,19 @@ mod tests {
         let text = "# Retries\n\n- a **bold** word\n- `two`\n\n```js\nlet x;\n```\n";
         assert_eq!(opening(text, 100), "Retries a bold word two let x;");
         assert_eq!(opening(text, 9), "Retries a…");
+    }
+
+    #[test]
+    fn a_growing_text_is_rendered_now_and_then() {
+        let domain = Domain::parse("acme").expect("a domain");
+        let place = Place { domain: &domain, docs_root: "", docs: None };
+        let mut growing = GrowingWords::default();
+        let first = growing.push("A **bold", place).expect("the first words at once");
+        assert!(first.into_string().contains("A **bold"));
+        let shown = (0..1_000).filter(|_| growing.push("x", place).is_some()).count();
+        assert!(shown < 100, "{shown}");
+        assert!(growing.push("** word", place).is_none_or(|shown| shown.into_string().contains("</strong> word")));
+        assert!(growing.all(place).into_string().contains("</strong> word"), "nothing is lost");
     }
 
     #[test]

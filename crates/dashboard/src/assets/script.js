@@ -221,10 +221,8 @@ if (live && navigator.locks && window.BroadcastChannel) {
 
   const hear = (event) => {
     if (event.topic !== topic && event.topic !== "*") return;
-    if (event.delta === undefined) { refresh(); return; }
-    const saying = document.getElementById("saying");
-    if (event.at === 0) saying.textContent = "";
-    saying.append(event.delta);
+    if (event.words === undefined) refresh();
+    else document.getElementById("saying").replaceChildren(parsed(event.words));
   };
 
   const lead = () => {
@@ -319,7 +317,7 @@ ask?.addEventListener("submit", async (event) => {
   // Long addresses are refused.
   if (`${asked}`.length < 8000) history.replaceState(null, "", `?${asked}`);
   answer.replaceChildren();
-  answer.className = "said";
+  answer.className = "";
   sources.replaceChildren();
   found.replaceChildren();
   times.textContent = "Asking …";
@@ -354,16 +352,16 @@ ask?.addEventListener("submit", async (event) => {
           note(`searched, ${part.passages} ${part.passages === 1 ? "passage" : "passages"}:`);
           found.append(parsed(part.found));
         }
-        if (part.text !== undefined) {
-          if (answer.textContent === "") note("first word:");
-          answer.append(part.text);
-        }
         if (part.source) {
           sources.append(sources.childNodes.length ? " · " : "From: ", parsed(part.source));
         }
         if (part.rendered !== undefined) {
-          answer.className = answer.textContent === "" ? "" : "card";
-          answer.replaceChildren(parsed(part.rendered));
+          const rendered = parsed(part.rendered);
+          if (answer.className === "" && rendered.textContent !== "") {
+            note("first word:");
+            answer.className = "card";
+          }
+          answer.replaceChildren(rendered);
           showCopying();
         }
         if (part.error) note(part.error);

@@ -90,7 +90,7 @@ pub(crate) async fn analytics(request: &AuthorizedRequest<'_>, project: &Project
     let (first, last) = period.ends();
     let list = lists.of(&first, &last);
     let docs = request.read_docs(project);
-    let place = Place { domain: &project.domain, docs_root: &project.docs_root, docs: docs.as_deref() };
+    let place = Place::of(project, docs.as_deref());
     let body = html! {
         (period.form())
         p.soft { "How well do the docs answer readers?" }

@@ -248,7 +248,7 @@ pub(crate) async fn conversation(
     let thread = thread.ok_or_else(missing)?;
     let now = request.parts().clock.now();
     let docs = request.read_docs(project);
-    let place = Place { domain: &project.domain, docs_root: &project.docs_root, docs: docs.as_deref() };
+    let place = Place::of(project, docs.as_deref());
     let title = thread.turns.first().map(|turn| first_words(&turn.question, 90)).filter(|title| !title.is_empty());
     let title = title.unwrap_or_else(|| "Conversation".to_owned());
     let body = html! {

@@ -36,7 +36,7 @@ pub(crate) fn docs(request: &AuthorizedRequest<'_>, project: &Project) -> Respon
         );
         return request.show(View::new("Not found", Section::Home, Some(project)).below(all.clone(), "Pages"), &body);
     };
-    let place = Place { domain: &project.domain, docs_root: &project.docs_root, docs: Some(&docs) };
+    let place = Place::of(project, Some(&docs));
     let body = html! {
         p.facts {
             span { (Icon::File) code { (Untrusted(&page.file)) } }

@@ -21,7 +21,7 @@ use crate::pages::jobs::{current_state, instruction, local_pull, prompt, pull_li
 use crate::pages::journal::{self, BATCH, JournalFilter, JournalPage};
 use crate::pages::pulls::{self, branch};
 use crate::parts::{FormProblem, danger, field, filters, notice};
-use crate::text::{Sentence, Untrusted, clock_time, counted, in_url, precise_duration, relative_time, shortened};
+use crate::text::{Sentence, Untrusted, counted, in_url, precise_duration, relative_time, shortened};
 use crate::timeline::{Lane, timeline};
 use crate::turns::{JobTurn, Turns};
 use crate::words::{Place, first_words, folded_words, words};
@@ -74,7 +74,7 @@ impl<'v> JobView<'v> {
     }
 
     fn place(&self) -> Place<'_> {
-        Place { domain: &self.project.domain, docs_root: &self.project.docs_root, docs: self.docs.as_deref() }
+        Place::of(self.project, self.docs.as_deref())
     }
 }
 
@@ -108,7 +108,7 @@ async fn page_of(
     let query = filter.query();
     let body = html! {
         (head(&view).await?)
-        pre.said #saying aria-hidden="true" {}
+        div #saying aria-hidden="true" {}
         (follow_up(&view, typed, problem))
         (changed(&view))
         (foot(&view).await)
@@ -175,7 +175,7 @@ pub(crate) async fn events(
 
 /// The beginning of a job's page: its state, what was asked, how it goes, and what the agent said.
 async fn head(view: &JobView<'_>) -> Result<Markup, HttpError> {
-    let JobView { request, project, job, turns, .. } = view;
+    let JobView { request, project, job, turns, here, .. } = view;
     let now = request.parts().clock.now();
     let place = view.place();
     let jobs = &request.parts().jobs;
@@ -194,7 +194,7 @@ async fn head(view: &JobView<'_>) -> Result<Markup, HttpError> {
             p.facts {
                 (current_state(request, job, now).await)
                 span { "made " (relative_time(job.created_at, now)) }
-                span { (Icon::Branch) (branch(project, &job.source.branch)) }
+                span { (Icon::Branch) (branch(project, &job.source.branch, Some(&format!("{here}/changes")))) }
                 span { (Icon::Agent) (request.model_name(&job.model)) }
                 @if job.as_draft { span { "as a draft" } }
                 @if job.pr_link.is_some() { (pull_link(request, job).await) }
@@ -274,14 +274,14 @@ fn steps(turn: &JobTurn, job: &AgentJob, now: Timestamp) -> Markup {
     let works = taken_up.is_some() && pushed.is_none() && !is_over;
     html! {
         ol.steps aria-label="How it goes" {
-            li.done { b { "Asked" } time datetime=(began) { (clock_time(*began)) " UTC" } }
+            li.done { b { "Asked" } (relative_time(*began, now)) }
             @match taken_up {
                 Some(at) if at.since(*began) >= TOLD_WAIT => li.done { b { "Begun" } (after(Some(*at)).unwrap_or_default()) },
                 None if !is_over => li.running { b { "Waits for a place" } },
                 _ => {},
             }
             @if let Some((_, until)) = waits.as_ref().filter(|_| !is_over) {
-                li.waiting { b { "Waits" } "until " (clock_time(*until)) }
+                li.waiting { b { "Waits" } "goes on " (relative_time(*until, now)) }
             } @else {
                 li class=(if failed && pushed.is_none() { "failed" } else { class(pushed.is_some() || is_over, works) }) { b { @if works { "Works" } @else { "Worked" } } @if let Some(at) = taken_up { (precise_duration(pushed.or(ended.map(|(at, _)| at)).unwrap_or(now).since(*at))) } }
             }

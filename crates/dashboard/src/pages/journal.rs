@@ -141,7 +141,7 @@ pub(crate) async fn page(
 ) -> Result<JournalRows, HttpError> {
     let last = request.parts().jobs.last_entry(&project.id, id).await?;
     let docs = request.read_docs(project);
-    let place = Place { domain: &project.domain, docs_root: &project.docs_root, docs: docs.as_deref() };
+    let place = Place::of(project, docs.as_deref());
     match journal_page {
         JournalPage::After(after) => {
             let (rows, has_newer) = forwards(request, project, id, filter, after, last, place).await?;
@@ -195,7 +195,7 @@ pub(crate) async fn new(
     let end = request.parts().jobs.last_entry(&project.id, id).await?;
     let last = end.min(after.saturating_add(MAX_ROWS as u64)).max(after);
     let docs = request.read_docs(project);
-    let place = Place { domain: &project.domain, docs_root: &project.docs_root, docs: docs.as_deref() };
+    let place = Place::of(project, docs.as_deref());
     let rows = read(request, project, id, after.saturating_add(1), last + 1).await?;
     let rows = rows.into_iter().rev().map(|row| row.markup(place, id)).collect();
     Ok(JournalRows { rows, last, newer: (last < end).then_some(last), older: None })

@@ -21,7 +21,7 @@ use crate::pages::docs::unread;
 use crate::pages::snippets::SampleCall;
 use crate::parts::{Column, notice, table};
 use crate::text::{Untrusted, counted, precise_duration};
-use crate::words::{Place, docs_page, opening, words};
+use crate::words::{GrowingWords, Place, docs_page, opening, words};
 
 /// Number of passages that a search shows.
 const SHOWN_PASSAGES: usize = 10;
@@ -217,10 +217,10 @@ async fn explained(
     passages: Vec<Arc<Passage>>,
 ) -> Result<Markup, HttpError> {
     let query = Query { limit: query.limit.max(EXPLAINED_PASSAGES), ..query };
-    let (domain, docs_root) = (project.domain.clone(), project.docs_root.clone());
+    let project = project.clone();
     let work = move || {
         let explanations = docs.explain(&query);
-        let place = Place { domain: &domain, docs_root: &docs_root, docs: Some(&docs) };
+        let place = Place::of(&project, Some(&docs));
         html! {
             @if passages.is_empty() { p.soft { "Nothing was found." } }
             ol.plain {
@@ -271,38 +271,31 @@ enum ReplyPart {
 /// The names of the parts of a line that are markup.
 const MARKUP_PARTS: [&str; 4] = ["snippets", "found", "source", "rendered"];
 
-/// Makes the parts of a reply the lines of a stream: one JSON object each. The answer comes as Markdown while it is written, and
-/// as HTML, rendered, at its end.
+/// Makes the parts of a reply the lines of a stream: one JSON object each. The answer comes rendered, all that is there of it each
+/// time.
 struct ReplyLines {
     project: Project,
     docs: Arc<Snapshot>,
-    text: String,
+    answer: GrowingWords,
 }
 
 impl ReplyLines {
-    fn place(&self) -> Place<'_> {
-        Place { domain: &self.project.domain, docs_root: &self.project.docs_root, docs: Some(&self.docs) }
-    }
-
-    fn line(&mut self, part: ReplyPart) -> Value {
-        match part {
+    fn line(&mut self, part: ReplyPart) -> Option<Value> {
+        let place = Place::of(&self.project, Some(&self.docs));
+        Some(match part {
             ReplyPart::Found { query, count, list } => {
                 let title = html! { h2 { "Found for “" (Untrusted(&query)) "”" } (list) };
                 json!({ "passages": count, "found": title.into_string() })
             }
-            ReplyPart::Text(text) => {
-                self.text.push_str(&text);
-                json!({ "text": text })
-            }
-            ReplyPart::Source { title, href } => {
-                json!({ "source": source_link(&title, &href, self.place()).into_string() })
-            }
+            ReplyPart::Text(text) => json!({ "rendered": self.answer.push(&text, place)?.into_string() }),
+            ReplyPart::Source { title, href } => json!({ "source": source_link(&title, &href, place).into_string() }),
             ReplyPart::Problem(sentence) => json!({ "error": sentence }),
-        }
+        })
     }
 
     fn end(&self) -> Value {
-        json!({ "rendered": words(&self.text, self.place()).into_string() })
+        let place = Place::of(&self.project, Some(&self.docs));
+        json!({ "rendered": self.answer.all(place).into_string() })
     }
 }
 
@@ -366,7 +359,7 @@ pub(crate) async fn answered(request: &AuthorizedRequest<'_>, project: &Project)
             ReplyPart::Problem(sentence) => problems.push(sentence),
         }
     }
-    let place = Place { domain: &project.domain, docs_root: &project.docs_root, docs: Some(&docs) };
+    let place = Place::of(project, Some(&docs));
     let body = html! {
         (form)
         h2 { "Answer" }
@@ -394,15 +387,16 @@ pub(crate) async fn stream(request: &AuthorizedRequest<'_>, project: &Project) -
     };
     let snippets = json!({ "snippets": snippets(request, project, &fields).into_string() });
     let answer = fields.assistant(request)?.unrecorded().answer(fields.ask(project, Arc::clone(&docs))).await?;
-    let lines = ReplyLines { project: project.clone(), docs: Arc::clone(&docs), text: String::new() };
+    let lines = ReplyLines { project: project.clone(), docs: Arc::clone(&docs), answer: GrowingWords::default() };
     let parts = reply_parts(answer.events, project.clone(), docs, fields).map(Some).chain(stream::once(async { None }));
     let lines = parts.scan(lines, |lines, part| {
         let line = match part {
             Some(part) => lines.line(part),
-            None => lines.end(),
+            None => Some(lines.end()),
         };
         std::future::ready(Some(line))
     });
+    let lines = lines.filter_map(std::future::ready);
     let prefix = request.dashboard.prefix.clone();
     let lines = stream::once(async { snippets }).chain(lines).map(move |mut line| {
         for name in MARKUP_PARTS {

@@ -26,7 +26,7 @@ pub(crate) async fn list(request: &AuthorizedRequest<'_>) -> Result<Response, Ht
         vec![
             html! { a.title href=(format_args!("/dashboard/{}", project.domain)) { (project.id) } @if project.domain.as_str() != project.id.as_str() { span.sub { "asked as " code { (project.domain) } } } },
             html! { code { (repository_url(&project.repository)) } },
-            branch(project, &project.branch),
+            branch(project, &project.branch, None),
             index_line(&parts.operations.index(project), now),
             relative_time(project.created_at, now),
         ]

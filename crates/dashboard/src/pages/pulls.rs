@@ -7,6 +7,7 @@ use std::time::Duration;
 use docent_authoring::{ChangeSize, CommitSummary, Diff, DiffView, MergeError, PullChanges, Pulls, Updated};
 use docent_forge::{FoundPulls, PullComment, PullKey, PullRecord, PullSearch, PullState};
 use docent_jobs::Jobs;
+use docent_search::Snapshot;
 use docent_types::{ForgeKind, ListPage, Project, Refusal, Timestamp};
 use docent_web::{HttpError, Response};
 use http::StatusCode;
@@ -25,7 +26,7 @@ use crate::parts::{
 use crate::pull_api::refusal;
 use crate::route::PullAction;
 use crate::text::{Untrusted, counted, grouped, in_url, long_name, relative_time, shortened};
-use crate::words::{Place, folded_words, words};
+use crate::words::{Place, folded_words, page_of, words};
 
 /// Pull requests on a page.
 const PAGE_ROWS: usize = 50;
@@ -203,24 +204,27 @@ pub(crate) fn state(record: &PullRecord) -> Markup {
     }
 }
 
-/// The name of a branch; a link to it on the forge that has it.
-pub(crate) fn branch(project: &Project, name: &str) -> Markup {
+/// The name of a branch; a link to it on the forge that has it, or to the page of this server that is about it.
+pub(crate) fn branch(project: &Project, name: &str, here: Option<&str>) -> Markup {
+    let url = on_forge(project, name, None).or_else(|| here.map(str::to_owned));
     let code = long_name(name);
-    let url = docent_types::repository_url(&project.repository);
-    let below = match project.forge {
-        ForgeKind::Local => None,
-        ForgeKind::Github => Some("tree"),
-        ForgeKind::Gitlab => Some("-/tree"),
-        ForgeKind::Gitea => Some("src/branch"),
+    html! { @match url { Some(url) => a href=(url) rel="noopener noreferrer" { (code) }, None => (code) } }
+}
+
+/// The address of a branch, or of a file on it, on the forge that has the repository.
+fn on_forge(project: &Project, branch: &str, file: Option<&str>) -> Option<String> {
+    let (branches, files) = match project.forge {
+        ForgeKind::Local => return None,
+        ForgeKind::Github => ("tree", "blob"),
+        ForgeKind::Gitlab => ("-/tree", "-/blob"),
+        ForgeKind::Gitea => ("src/branch", "src/branch"),
     };
-    let base = Some(url.trim_end_matches('/').trim_end_matches(".git")).filter(|url| url.starts_with("https://"));
-    match below.zip(base) {
-        None => code,
-        Some((below, base)) => {
-            let path: Vec<String> = name.split('/').map(|part| in_url(part).to_string()).collect();
-            html! { a href=(format_args!("{base}/{below}/{}", path.join("/"))) rel="noopener noreferrer" { (code) } }
-        }
-    }
+    let url = docent_types::repository_url(&project.repository);
+    let base = Some(url.trim_end_matches('/').trim_end_matches(".git")).filter(|url| url.starts_with("https://"))?;
+    let below = if file.is_some() { files } else { branches };
+    let parts = branch.split('/').chain(file.into_iter().flat_map(|file| file.split('/')));
+    let path: Vec<String> = parts.map(|part| in_url(part).to_string()).collect();
+    Some(format!("{base}/{below}/{}", path.join("/")))
 }
 
 /// The part of the changes that a request asks for.
@@ -308,20 +312,27 @@ async fn pull_page(
     let here = format!("/dashboard/{}/pulls/{}", project.domain, record.id);
     let now = request.parts().clock.now();
     let docs = request.read_docs(project);
-    let place = Place { domain: &project.domain, docs_root: &project.docs_root, docs: docs.as_deref() };
+    let place = Place::of(project, docs.as_deref());
     let author = found.as_ref().ok().and_then(|found| found.commits.last()).map(|commit| commit.author.clone());
     let comments = request.parts().pulls.comments(record).await.map_err(HttpError::internal)?;
-    let threads = LineComments::of(&comments, now, &here);
     let can_comment = request.is_editor();
+    let shown = Shown {
+        project: project.clone(),
+        head: record.head.clone(),
+        docs: docs.clone(),
+        here: here.clone(),
+        threads: LineComments::of(&comments, now, &here),
+        can_comment,
+    };
     let job = match Pulls::job_of(record) {
         Some(id) => request.parts().jobs.job(&project.id, id).await.ok(),
         None => None,
     };
-    let (commits, changes) = compared(project, found, diff_request, &here, now, threads, can_comment).await?;
+    let (commits, changes) = compared(found, diff_request, now, shown).await?;
     let body = html! {
         p.facts {
             (state(record))
-            span { (Icon::Branch) (branch(project, &record.head)) " into " (branch(project, &record.base)) }
+            span { (Icon::Branch) (branch(project, &record.head, Some("#changes"))) " into " (branch(project, &record.base, None)) }
             @if let Some(author) = author { span { (Icon::Person) (Untrusted(&shortened(&author, 80))) } }
             span { "opened " (relative_time(record.created_at, now)) }
             @if let Some(job) = job { span { (Icon::Jobs) a href=(format_args!("/dashboard/{}/jobs/{}", project.domain, job.id)) { "its job" } } }
@@ -389,9 +400,15 @@ pub(crate) async fn of_job(
     let counted =
         found.as_ref().ok().filter(|found| !found.diff.files.is_empty()).map(|found| diff::counts(&found.diff));
     let now = request.parts().clock.now();
-    let changes_page = format!("{here}/changes");
-    let threads = LineComments::default();
-    let (commits, changes) = compared(project, found, diff_request, &changes_page, now, threads, false).await?;
+    let shown = Shown {
+        project: project.clone(),
+        head: head.clone(),
+        docs: request.read_docs(project),
+        here: format!("{here}/changes"),
+        threads: LineComments::default(),
+        can_comment: false,
+    };
+    let (commits, changes) = compared(found, diff_request, now, shown).await?;
     if is_part {
         // The part of the job's page that a script fetches.
         let html = html! {
@@ -400,7 +417,7 @@ pub(crate) async fn of_job(
         return Ok(page(StatusCode::OK, html));
     }
     let body = html! {
-        p.facts { span { (Icon::Branch) (branch(project, head)) " into " (branch(project, base)) } @if let Some(counted) = counted { (counted) } }
+        p.facts { span { (Icon::Branch) (branch(project, head, None)) " into " (branch(project, base, None)) } @if let Some(counted) = counted { (counted) } }
         p.soft { "Nothing is shown before the job has pushed its branch, and once the branch is merged or deleted." }
         (changes)
         (commits)
@@ -408,28 +425,35 @@ pub(crate) async fn of_job(
     Ok(request.show(View::new("Changes of a job", Section::Jobs, Some(project)).below(here, "The job"), &body))
 }
 
-/// The commits and the changes that were found; `here` is the address of the page.
-async fn compared(
-    project: &Project,
-    found: Result<PullChanges, impl std::error::Error + 'static>,
-    diff_request: DiffRequest,
-    here: &str,
-    now: Timestamp,
+/// Where changes are shown, and with what.
+struct Shown {
+    project: Project,
+    /// The branch with the changes.
+    head: String,
+    docs: Option<Arc<Snapshot>>,
+    /// The address of the page.
+    here: String,
     threads: LineComments,
     can_comment: bool,
+}
+
+/// The commits and the changes that were found.
+async fn compared(
+    found: Result<PullChanges, impl std::error::Error + 'static>,
+    diff_request: DiffRequest,
+    now: Timestamp,
+    shown: Shown,
 ) -> Result<(Markup, Markup), HttpError> {
     match found {
         Err(error) => {
             let error = &error as &dyn std::error::Error;
-            tracing::warn!(project = %project.id, error, "cannot show the changes");
+            tracing::warn!(project = %shown.project.id, error, "cannot show the changes");
             let sentence = "The repository cannot be read at the moment. Look again later; the server's log says why.";
             Ok((html! {}, notice("bad", &html! { p { (sentence) } })))
         }
         Ok(PullChanges { commits, diff }) => {
             // Rendering megabytes of markup would block other requests, so it runs on another thread.
-            let here = here.to_owned();
-            let writes =
-                tokio::task::spawn_blocking(move || changes(&diff, &diff_request, &here, &threads, can_comment));
+            let writes = tokio::task::spawn_blocking(move || changes(&diff, &diff_request, &shown));
             Ok((commit_list(&commits, now), writes.await.map_err(HttpError::internal)?))
         }
     }
@@ -472,12 +496,15 @@ fn commit_list(commits: &[CommitSummary], now: Timestamp) -> Markup {
     html! { @if !commits.is_empty() { h2 { "Commits" } (table("Commits", &columns, rows)) } }
 }
 
-fn changes(diff: &Diff, diff_request: &DiffRequest, here: &str, threads: &LineComments, can_comment: bool) -> Markup {
+fn changes(diff: &Diff, diff_request: &DiffRequest, shown: &Shown) -> Markup {
+    let Shown { project, head, docs, here, threads, can_comment } = shown;
     let layout = diff_request.layout;
     if diff.files.is_empty() {
         return html! { p { "There are no changes." } };
     }
-    let frame = DiffFrame { here, threads, can_comment };
+    let place = Place::of(project, docs.as_deref());
+    let place_of = |file: &str| on_forge(project, head, Some(file)).or_else(|| page_of(file, place));
+    let frame = DiffFrame { here, place_of: &place_of, threads, can_comment: *can_comment };
     html! {
         p.actions {
             (diff::counts(diff)) " "

@@ -1,6 +1,6 @@
 //! The content words of a text, found without an index.
 
-use crate::text::languages::Language;
+use crate::text::languages::{Language, is_asking_word};
 use crate::text::terms;
 
 /// Only this many bytes of a text are read, and at most this many content words returned.
@@ -25,7 +25,10 @@ pub fn content_words(text: &str, language: Option<&str>) -> Vec<ContentWord> {
         if content.len() == MOST_WORDS {
             break;
         }
-        let is_common = terms::is_stop_word(&word) || terms::is_small_talk(&word) || language.is_stop_word(&word);
+        let is_common = terms::is_stop_word(&word)
+            || terms::is_small_talk(&word)
+            || language.is_stop_word(&word)
+            || is_asking_word(language.code(), &word);
         let stem = terms::stem(&word, language);
         if !is_common && !stem.is_empty() && content.iter().all(|known| known.stem != stem) {
             content.push(ContentWord { word, stem });
@@ -47,6 +50,7 @@ mod tests {
             ("Please help: retry configuration, retrying configurations", None, "retri configur"),
             ("Das Passwort für die Häuser", None, "passwort haus"),
             ("Häuser", Some("de-AT"), "haus"),
+            ("Comment configurer les clés pour mon site ?", None, "configur cle sit"),
             ("Häuser", Some("tlh"), "hauser"),
             ("How can you do this?", None, ""),
             ("検索エンジン", None, "検索 索エ エン ンジ ジン"),

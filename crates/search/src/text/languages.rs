@@ -169,6 +169,11 @@ const ASKING: [(&str, &str); 19] = [
     ("vi", "làm thế nào cách tôi là của và cho"),
 ];
 
+/// Whether a word is common in questions in a language.
+pub(crate) fn is_asking_word(code: &str, word: &str) -> bool {
+    ASKING.iter().any(|(known, words)| *known == code && words.split(' ').any(|asking| asking == word))
+}
+
 /// The language of a question among those of a site, detected by its script, or else by its words. Of several regional
 /// variants of a language, the one with the index `near` goes first, which is that of the page the asker is on.
 pub(crate) fn question_language(text: &str, languages: &[String], near: Option<usize>) -> QuestionLanguage {
@@ -208,10 +213,8 @@ fn most_words(text: &str, codes: impl Iterator<Item = String>) -> Option<String>
     let mut counted: Vec<(usize, String)> = codes
         .map(|code| {
             let language = Language::of_tag(&code);
-            let asking = ASKING.iter().find(|(known, _)| *known == code).map_or("", |(_, words)| words);
             let is_one = |word: &&String| {
-                language.is_some_and(|language| language.is_stop_word(word))
-                    || asking.split(' ').any(|asking| asking == **word)
+                language.is_some_and(|language| language.is_stop_word(word)) || is_asking_word(&code, word)
             };
             (words.iter().filter(is_one).count(), code)
         })
