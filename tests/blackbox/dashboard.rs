@@ -421,7 +421,8 @@ fn a_pull_request_is_talked_about_closed_opened_again_and_becomes_one_commit() {
     let refused = editor.posts(&format!("{here}/squash"), &[]);
     assert_eq!(refused.header("location"), Some(format!("{here}/conflicts").as_str()));
     let page = editor.gets(&format!("{here}/conflicts")).text().to_owned();
-    for shown in ["quickstart.mdx", "Both changed the same lines", "sprocket endpoint", "gadget endpoint", "git merge"]
+    for shown in
+        ["quickstart.mdx", "Both changed the same lines", "<ins><bdi>sprocket", "<ins><bdi>gadget", "git merge"]
     {
         assert!(page.contains(shown), "{shown}: {page}");
     }

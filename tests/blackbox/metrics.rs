@@ -42,6 +42,7 @@ fn a_job_and_a_question_are_timed_from_end_to_end() {
         "docent_git_duration_seconds_count{operation=\"fetch\",outcome=\"done\"}",
         "docent_git_duration_seconds_count{operation=\"commit\",outcome=\"done\"}",
         "docent_git_duration_seconds_count{operation=\"push\",outcome=\"done\"}",
+        "docent_store_commit_duration_seconds_count{outcome=\"done\"}",
         "docent_index_updated_timestamp_seconds{domain=\"acme\"}",
         "docent_data_bytes{part=\"database\"}",
         "docent_disk_free_bytes",

@@ -199,14 +199,13 @@ fn file_section(
                 span {
                     (Icon::More) " "
                     @if let Some(old) = &file.old_path { code { (Untrusted(old)) } " → " }
-                    @match (frame.place_of)(&file.path) {
-                        Some(url) => a href=(url) rel="noopener noreferrer" { code { (Untrusted(&file.path)) } },
-                        None => code { (Untrusted(&file.path)) },
-                    }
+                    code { (Untrusted(&file.path)) }
                     @match file.status { FileStatus::Added => { " " span.soft { "new" } }, FileStatus::Deleted => { " " span.soft { "deleted" } }, FileStatus::Modified | FileStatus::Renamed => {} }
                 }
                 (line_counts(file))
             }
+            // Not in the line above, which is a button.
+            @if let Some(url) = (frame.place_of)(&file.path) { p.place { a href=(url) rel="noopener noreferrer" { "Open the file" } } }
             div.scroll tabindex="0" role="region" aria-label=(format_args!("Changes of {}", printable(&file.path))) {
                 table {
                     colgroup {
@@ -378,34 +377,30 @@ fn side(row: Option<&Row<'_>>, file: &FileDiff, frame: &DiffFrame<'_>, left: &mu
     }
 }
 
-/// A changed line with its difference from the counterpart marked: everything between the common prefix and suffix, in
-/// whole words.
+/// A changed line with its difference from the counterpart marked.
 fn marked(row: &Row<'_>, text: &str) -> Markup {
-    let whole = 0..text.len();
-    let Some(counterpart) =
-        row.counterpart.filter(|counterpart| counterpart.len().max(text.len()) <= MAX_MARKED_LINE_BYTES)
-    else {
-        return piece(row, text, whole);
+    let counterpart = row.counterpart.filter(|other| other.len().max(text.len()) <= MAX_MARKED_LINE_BYTES);
+    let Some(Range { start, end }) = counterpart.and_then(|other| differing(text, other)) else {
+        return piece(row, text, 0..text.len());
     };
-    let words = words(text);
-    let counterpart_words = self::words(counterpart);
-    let start = words.iter().zip(&counterpart_words).take_while(|(one, two)| one == two).count();
-    let rest = words.len().min(counterpart_words.len()) - start;
-    let end =
-        words.iter().rev().zip(counterpart_words.iter().rev()).take(rest).take_while(|(one, two)| one == two).count();
-    let length = |words: &[&str]| words.iter().map(|word| word.len()).sum::<usize>();
-    let from = length(&words[..start]);
-    let to = text.len() - length(&words[words.len() - end..]);
-    // With nothing in common, the whole line was replaced, so nothing is marked.
-    if from == 0 && to == text.len() {
-        return piece(row, text, whole);
-    }
-    let changed = piece(row, text, from..to);
+    let changed = piece(row, text, start..end);
     html! {
-        (piece(row, text, 0..from))
-        @if from < to { @if matches!(row.line, Line::Added(_)) { ins { (changed) } } @else { del { (changed) } } }
-        (piece(row, text, to..text.len()))
+        (piece(row, text, 0..start))
+        @if start < end { @if matches!(row.line, Line::Added(_)) { ins { (changed) } } @else { del { (changed) } } }
+        (piece(row, text, end..text.len()))
     }
+}
+
+/// The part of a text that differs from another one: all between what they begin and what they end with, in whole words. `None`
+/// where they have nothing in common.
+pub(crate) fn differing(text: &str, other: &str) -> Option<Range<usize>> {
+    let (words, others) = (words(text), self::words(other));
+    let start = words.iter().zip(&others).take_while(|(one, two)| one == two).count();
+    let rest = words.len().min(others.len()) - start;
+    let end = words.iter().rev().zip(others.iter().rev()).take(rest).take_while(|(one, two)| one == two).count();
+    let length = |words: &[&str]| words.iter().map(|word| word.len()).sum::<usize>();
+    let part = length(&words[..start])..text.len() - length(&words[words.len() - end..]);
+    Some(part).filter(|part| *part != (0..text.len()))
 }
 
 /// A part of a line, highlighted.

@@ -50,6 +50,10 @@ fn is_refusal(error: &tokio_postgres::Error) -> bool {
 impl Shared {
     /// Commits a transaction, and tells other nodes about it.
     pub(crate) async fn commit(&self, transaction: Transaction) -> Result<(), NotCommitted> {
+        self.commits.measure(self.commit_surely(transaction)).await
+    }
+
+    async fn commit_surely(&self, transaction: Transaction) -> Result<(), NotCommitted> {
         let (mark, touched) = (marks::at(self.clock.now()), transaction.touched());
         let committed = self.try_commit(&transaction, mark, &touched).await;
         drop(transaction);

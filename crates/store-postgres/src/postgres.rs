@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use docent_types::{BoxError, StoreError};
+use docent_types::{BoxError, StoreError, WorkDurations};
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use uuid::Uuid;
 
@@ -49,7 +49,8 @@ impl PostgresStore {
         let reader = FeedReader { address, node, clock: clock.clone(), feed: Arc::clone(&feed) };
         let reader = AbortOnDropHandle::new(tokio::spawn(reader.run()));
         let (tasks, groups) = (TaskTracker::new(), Groups::default());
-        let shared = Shared { connections: pool, tasks, clock, node, feed, groups, promise };
+        let shared =
+            Shared { connections: pool, tasks, clock, node, feed, groups, promise, commits: WorkDurations::default() };
         Ok(Self { shared: Arc::new(shared), _reader: reader })
     }
 
@@ -73,6 +74,11 @@ impl PostgresStore {
     /// The clock of the database, which everybody who uses this store must use: the clocks of several machines differ.
     pub fn clock(&self) -> DatabaseClock {
         self.shared.clock.clone()
+    }
+
+    /// The time from each COMMIT to its end, with what it took to resolve a doubtful one.
+    pub fn commit_times(&self) -> &WorkDurations {
+        &self.shared.commits
     }
 
     /// What a commit of this database promised when it was opened.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use docent_types::WorkDurations;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
@@ -33,4 +34,5 @@ pub(crate) struct Shared {
     pub(crate) feed: Arc<Feed>,
     pub(crate) groups: Groups,
     pub(crate) promise: CommitPromise,
+    pub(crate) commits: WorkDurations,
 }

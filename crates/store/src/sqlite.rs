@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use docent_types::{BoxError, JobId, JobStatus, StoreError};
+use docent_types::{BoxError, JobId, JobStatus, StoreError, WorkDurations};
 use rusqlite::Connection;
 
 use crate::change_tracker::ChangeTracker;
@@ -31,6 +31,7 @@ pub struct SqliteStore {
     checkpoints: Checkpoints,
     writer: Writer,
     changes: Arc<ChangeTracker>,
+    commits: Arc<WorkDurations>,
     path: PathBuf,
     _in_use: UseLock,
 }
@@ -47,12 +48,13 @@ impl SqliteStore {
         let lock = ProcessLock::of(path).map_err(not_made)?;
         let readers = (0..READERS).map(|_| open_for_reading(path)).collect::<Result<_, _>>()?;
         let changes = Arc::new(ChangeTracker::new());
-        let transactions = Transactions::new(connection, lock, Arc::clone(&changes))
+        let commits = Arc::new(WorkDurations::default());
+        let transactions = Transactions::new(connection, lock, Arc::clone(&changes), Arc::clone(&commits))
             .map_err(|source| OpenError::Open { path: path.to_owned(), source })?;
         let writer = Writer::start(transactions, Arc::clone(&changes))?;
         let checkpoints = Checkpoints::start(open_for_checkpoints(path)?, path)?;
         let readers = ReadPool::start(readers)?;
-        Ok(Self { readers, checkpoints, writer, changes, path: path.to_owned(), _in_use: in_use })
+        Ok(Self { readers, checkpoints, writer, changes, commits, path: path.to_owned(), _in_use: in_use })
     }
 
     /// Carries out what is queued, checkpoints the log and closes the database. Later calls fail.
@@ -60,6 +62,11 @@ impl SqliteStore {
         self.readers.close();
         self.checkpoints.close();
         self.writer.close().await
+    }
+
+    /// The time of each COMMIT.
+    pub fn commit_times(&self) -> &WorkDurations {
+        &self.commits
     }
 
     /// Whether the store can be written and read. Writes an unchanged page, and flushes it.

@@ -14,7 +14,9 @@
 //! whole group is rolled back.
 
 use std::sync::Arc;
+use std::time::Instant;
 
+use docent_types::WorkDurations;
 use rusqlite::Connection;
 use rusqlite::hooks::Wal;
 
@@ -69,6 +71,7 @@ pub(crate) struct Transactions {
     durability: Durability,
     version: Option<i64>,
     log: Arc<LogLength>,
+    commits: Arc<WorkDurations>,
 }
 
 impl Transactions {
@@ -77,6 +80,7 @@ impl Transactions {
         mut connection: Connection,
         lock: ProcessLock,
         changes: Arc<ChangeTracker>,
+        commits: Arc<WorkDurations>,
     ) -> rusqlite::Result<Self> {
         let log = Arc::new(LogLength::new());
         let hook_log = Arc::clone(&log);
@@ -91,6 +95,7 @@ impl Transactions {
             durability: Durability::Flushed,
             version: None,
             log,
+            commits,
         })
     }
 
@@ -167,7 +172,7 @@ impl Transactions {
                 return Ok(Err(NotCommitted::RolledBack));
             }
         }
-        self.run("COMMIT").map(Ok)
+        self.run_commit().map(Ok)
     }
 
     /// For a group of one command, which undoes its writes by rolling back the transaction.
@@ -178,7 +183,7 @@ impl Transactions {
             return Ok(Err(NotCommitted::RolledBack));
         }
         if keep || (command.decides() == Decides::BeforeWriting && self.connection.total_changes() == before) {
-            return self.run("COMMIT").map(Ok);
+            return self.run_commit().map(Ok);
         }
         self.connection.mark_undone();
         self.run("ROLLBACK").map(Ok)
@@ -202,6 +207,11 @@ impl Transactions {
         }
         self.run("RELEASE command")?;
         Ok(Applied::Whole)
+    }
+
+    fn run_commit(&self) -> rusqlite::Result<()> {
+        let begun = Instant::now();
+        self.commits.record(begun, self.run("COMMIT"))
     }
 
     fn run(&self, sql: &str) -> rusqlite::Result<()> {

@@ -63,6 +63,14 @@ impl WorkDurations {
     pub async fn measure<T, E>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T, E> {
         let begun = Instant::now();
         let result = work.await;
+        self.record(begun, result)
+    }
+
+    /// Counts work that began at `begun` and has this result.
+    ///
+    /// # Errors
+    /// Those of the work.
+    pub fn record<T, E>(&self, begun: Instant, result: Result<T, E>) -> Result<T, E> {
         let durations = if result.is_ok() { &self.done } else { &self.failed };
         durations.record(begun.elapsed());
         result

@@ -11,6 +11,7 @@ use maud::{Markup, html};
 
 use super::pulls::{MAX_FILES, found};
 use crate::dashboard::{AuthorizedRequest, busy, page};
+use crate::diff;
 use crate::icon::Icon;
 use crate::layout::{Section, View, token};
 use crate::pages::jobs::instruction;
@@ -192,9 +193,9 @@ fn conflict(file: &FileConflict, record: &PullRecord) -> Markup {
                 @for lines in lines {
                     p.soft { "From line " (lines.line) " on " (base) ":" }
                     div.sides {
-                        div { (side(&html! { "Before" }, &lines.base)) }
-                        div { (side(&html! { "On " (base) }, &lines.target)) }
-                        div { (side(&html! { "On " (head) }, &lines.source)) }
+                        div { (side(&html! { "Before" }, &lines.base, &lines.base)) }
+                        div { (side(&html! { "On " (base) }, &lines.target, &lines.base)) }
+                        div { (side(&html! { "On " (head) }, &lines.source, &lines.base)) }
                     }
                 }
             },
@@ -208,9 +209,17 @@ fn conflict(file: &FileConflict, record: &PullRecord) -> Markup {
     }
 }
 
-fn side(label: &Markup, lines: &str) -> Markup {
+/// One side of a conflict, with what it changed marked.
+fn side(label: &Markup, lines: &str, before: &str) -> Markup {
+    let changed = diff::differing(lines, before).unwrap_or_default();
     html! {
         p { (label) ":" @if lines.is_empty() { " these lines are gone." } }
-        @if !lines.is_empty() { pre { (Untrusted(lines)) } }
+        @if !lines.is_empty() {
+            pre {
+                (Untrusted(&lines[..changed.start]))
+                @if !changed.is_empty() { ins { (Untrusted(&lines[changed.clone()])) } }
+                (Untrusted(&lines[changed.end..]))
+            }
+        }
     }
 }

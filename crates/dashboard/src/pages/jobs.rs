@@ -182,7 +182,7 @@ pub(crate) async fn table_of(
         ];
         row.extend(with_project.then(|| html! { a href=(format_args!("/dashboard/{}", job.domain)) { (job.domain) } }));
         let pull = match job.status {
-            JobStatus::Completed if job.pr_link.is_none() => html! { span.soft { "changed nothing" } },
+            JobStatus::Completed if job.pr_link.is_none() => html! { span.soft.count { "changed nothing" } },
             _ => pull_link(request, job).await,
         };
         row.extend([relative_time(job.created_at, now), pull]);

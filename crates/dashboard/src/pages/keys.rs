@@ -68,8 +68,7 @@ async fn page_of(
 
 fn copied(id: &str, name: &str, value: &str) -> Markup {
     html! {
-        dt { (name) }
-        dd.secret { code id=(id) { (value) } (copy_button(id, "Copy")) }
+        div { dt { (name) } dd.secret { code id=(id) { (value) } (copy_button(id, "Copy")) } }
     }
 }
 

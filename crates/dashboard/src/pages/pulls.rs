@@ -340,9 +340,11 @@ async fn pull_page(
         }
         @if !record.body.trim().is_empty() { div.card { (folded_words(&record.body, place, MAX_LINES_OPEN)) } }
         @if record.state == PullState::Open {
-            section #merge-state data-load=(format_args!("{here}/conflicts?part")) { p { a href=(format_args!("{here}/conflicts")) { "Look for conflicts" } } }
-        }
-        @if request.is_editor() { (actions(request, record, &here)) }
+            div.card {
+                section #merge-state data-load=(format_args!("{here}/conflicts?part")) { p { a href=(format_args!("{here}/conflicts")) { "Look for conflicts" } } }
+                @if request.is_editor() { (actions(request, record, &here)) }
+            }
+        } @else if request.is_editor() { (actions(request, record, &here)) }
         h2 #changes { "Changes" }
         (changes)
         (commits)

@@ -121,6 +121,7 @@ impl Metrics {
         self.hooks(&mut text);
         self.job_times(&mut text);
         git_times(&mut text, app.repositories.times());
+        commit_times(&mut text, app.store.commit_times());
         self.disk.write(&mut text, &app.config.data);
         if let Err(error) = stored(&mut text, app).await {
             warn!(error = &error as &dyn std::error::Error, "metrics without jobs and sites: the store cannot be read");
@@ -227,6 +228,13 @@ fn git_times(text: &mut Exposition, times: &GitTimes) {
             .histogram(&[("operation", operation), ("outcome", "done")], &done.counts())
             .histogram(&[("operation", operation), ("outcome", "failed")], &failed.counts());
     }
+}
+
+fn commit_times(text: &mut Exposition, WorkDurations { done, failed }: &WorkDurations) {
+    let help = "Time of a commit of the database, by how it ended.";
+    text.family("docent_store_commit_duration_seconds", MetricKind::Histogram, help)
+        .histogram(&[("outcome", "done")], &done.counts())
+        .histogram(&[("outcome", "failed")], &failed.counts());
 }
 
 /// What is read from the store.

@@ -16,7 +16,7 @@ use docent_forge::PullRequests;
 use docent_jobs::{Outbox, Store};
 use docent_operators::OperatorStore;
 use docent_store::SqliteStore;
-use docent_types::{Clock, JobId, JobStatus, ProjectUid, StoreError, SystemClock};
+use docent_types::{Clock, JobId, JobStatus, ProjectUid, StoreError, SystemClock, WorkDurations};
 
 use crate::config::{Config, PostgresConfig, StoreConfig};
 use crate::data_folder::database;
@@ -41,6 +41,9 @@ pub(crate) trait Storage:
         &self,
         running: BTreeMap<ProjectUid, usize>,
     ) -> Result<BTreeMap<ProjectUid, usize>, StoreError>;
+
+    /// The time of each commit.
+    fn commit_times(&self) -> &WorkDurations;
 
     /// Whether the store can be written and read.
     async fn ready(&self) -> Result<(), StoreError>;
@@ -162,6 +165,10 @@ impl Storage for SqliteStore {
         _: BTreeMap<ProjectUid, usize>,
     ) -> Result<BTreeMap<ProjectUid, usize>, StoreError> {
         Ok(BTreeMap::new())
+    }
+
+    fn commit_times(&self) -> &WorkDurations {
+        SqliteStore::commit_times(self)
     }
 
     async fn ready(&self) -> Result<(), StoreError> {

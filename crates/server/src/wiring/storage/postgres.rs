@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use docent_access::Throttle;
 use docent_store_postgres::{PostgresStore, Sizes};
-use docent_types::{Clock, JobId, JobStatus, ProjectUid, StoreError};
+use docent_types::{Clock, JobId, JobStatus, ProjectUid, StoreError, WorkDurations};
 
 use super::{Storage, StoreKind, StoreSizes};
 
@@ -29,6 +29,10 @@ impl Storage for PostgresStore {
         running: BTreeMap<ProjectUid, usize>,
     ) -> Result<BTreeMap<ProjectUid, usize>, StoreError> {
         PostgresStore::share_running_replies(self, running).await
+    }
+
+    fn commit_times(&self) -> &WorkDurations {
+        PostgresStore::commit_times(self)
     }
 
     async fn ready(&self) -> Result<(), StoreError> {
