@@ -17,6 +17,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use docent_markdown::{
     Code, CodeRules, Format, INCLUDE_KEY, folder, has_word, is_markdown_page, is_markup, is_page, joined, regex,
@@ -54,6 +55,16 @@ pub(crate) struct Refusal {
     pub(crate) remedy: Option<Remedy>,
 }
 
+/// The language of a file that is read as what it is.
+const PAGE: &str = "page";
+
+/// The code of a file before the job.
+struct CodeBefore {
+    path: String,
+    language: &'static str,
+    keys: Arc<HashSet<String>>,
+}
+
 /// The rules, with `base` as the files before the job.
 pub(crate) struct Writable<'b> {
     base: &'b dyn Tree,
@@ -61,6 +72,7 @@ pub(crate) struct Writable<'b> {
     allowed_code: Allowed,
     layout: OnceCell<Layout>,
     code: RefCell<KnownCode>,
+    had: RefCell<Option<CodeBefore>>,
     including: OnceCell<Vec<(CodeRules, String)>>,
     shown: OnceCell<BTreeSet<String>>,
     paths: OnceCell<HashSet<String>>,
@@ -74,6 +86,7 @@ impl<'b> Writable<'b> {
             allowed_code: Allowed::of(&allowances.code),
             layout: OnceCell::new(),
             code: RefCell::default(),
+            had: RefCell::default(),
             including: OnceCell::new(),
             shown: OnceCell::new(),
             paths: OnceCell::new(),
@@ -114,7 +127,7 @@ impl<'b> Writable<'b> {
             FileRules::Other => (Err(OTHER.to_owned()), Remedy::Path),
             FileRules::Page | FileRules::Svg | FileRules::Asset if self.allowed_code.has(path) => return Ok(()),
             FileRules::Page | FileRules::Svg | FileRules::Asset => {
-                let judged = self.without_new_code(path, before.as_deref(), after, read);
+                let judged = self.without_new_code(path, PAGE, before.as_deref(), after, read);
                 let included = |()| self.without_new_code_where_included(path, before.as_deref(), after);
                 (judged.and_then(included), Remedy::Code)
             }
@@ -157,12 +170,13 @@ impl<'b> Writable<'b> {
     fn without_new_code(
         &self,
         path: &str,
+        language: &'static str,
         before: Option<&[u8]>,
         after: Option<&[u8]>,
         read: &dyn Fn(&[u8]) -> Vec<Code>,
     ) -> Result<(), String> {
         let Some(after) = after else { return Ok(()) };
-        let had: HashSet<String> = read(before.unwrap_or_default()).into_iter().map(|code| code.key).collect();
+        let had = self.code_before(path, language, || read(before.unwrap_or_default()));
         let is_new = |code: &Code| {
             let is_included = |key: &str| key.strip_prefix(INCLUDE_KEY).is_some_and(|path| self.shown().contains(path));
             !had.contains(&code.key) && !self.is_known(&code.key) && !is_included(&code.key) && {
@@ -176,6 +190,25 @@ impl<'b> Writable<'b> {
                 "line {line} holds code that no page of the site has, and the build of the site or the browser of a reader \
                  would run it: `{shown}`. A page may import and compute what another page does, and literals"
             )),
+        }
+    }
+
+    /// The keys of the code that a file had before the job, read as a language. A file is checked many times in a row while the part
+    /// of a change that may be made is looked for.
+    fn code_before(
+        &self,
+        path: &str,
+        language: &'static str,
+        read: impl FnOnce() -> Vec<Code>,
+    ) -> Arc<HashSet<String>> {
+        let mut last = self.had.borrow_mut();
+        match &*last {
+            Some(last) if last.path == path && last.language == language => Arc::clone(&last.keys),
+            _ => {
+                let keys = Arc::new(read().into_iter().map(|code| code.key).collect());
+                *last = Some(CodeBefore { path: path.to_owned(), language, keys: Arc::clone(&keys) });
+                keys
+            }
         }
     }
 
@@ -193,7 +226,8 @@ impl<'b> Writable<'b> {
             if self.including().iter().any(is_included) {
                 // Nobody knows the folder of the page that includes it.
                 let file = if rules == CodeRules::Rst { "" } else { path };
-                self.without_new_code(path, before, after, &|bytes| docent_markdown::code_of(rules, file, bytes))
+                let read = |bytes: &[u8]| docent_markdown::code_of(rules, file, bytes);
+                self.without_new_code(path, language, before, after, &read)
                     .map_err(|why| format!("a page includes it as {language}, and so read, {why}"))?;
             }
         }

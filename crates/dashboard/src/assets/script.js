@@ -153,11 +153,21 @@ const load = async (part) => {
   } catch { /* The link that is there leads to the same. */ }
 };
 for (const part of document.querySelectorAll("[data-load]")) load(part);
-// Puts a part of a page in the place of what is there. One that was loaded stays until there is another to load.
+// Changes what is below an element; a link below it that has the focus keeps it.
+const keepingFocus = (element, change) => {
+  const focus = element.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  const changed = change();
+  if (focus) changed.querySelector(`[href="${CSS.escape(focus)}"]`)?.focus();
+};
+// Puts a part of a page in the place of what is there. One that was loaded stays until there is another to load, one that is the
+// same stays, so that no click is lost, and what somebody unfolded stays unfolded.
 const replacePart = (next) => {
   const part = document.getElementById(next.id);
   if (!part || (next.dataset.load && part.dataset.loaded === next.dataset.load)) return;
-  part.replaceWith(next);
+  const folds = part.querySelectorAll("details");
+  next.querySelectorAll("details").forEach((fold, at) => { fold.open = folds[at]?.open ?? fold.open; });
+  if (part.isEqualNode(next)) return;
+  keepingFocus(part, () => { part.replaceWith(next); return next; });
   if (next.dataset.load) load(next);
 };
 // Of a journal on one page.
@@ -205,10 +215,8 @@ if (live && navigator.locks && window.BroadcastChannel) {
             return;
           }
           replacePart(whole.getElementById("now"));
-          const focus = live.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
           await new Promise(requestAnimationFrame);
-          live.replaceChildren(...next.childNodes);
-          if (focus) live.querySelector(`[href="${CSS.escape(focus)}"]`)?.focus();
+          keepingFocus(live, () => { live.replaceChildren(...next.childNodes); return live; });
         }
       } while (again);
     } catch {
