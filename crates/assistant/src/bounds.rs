@@ -21,6 +21,16 @@ pub(crate) fn cut(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
     format!("{}{CUT}", text[..text.floor_char_boundary(room)].trim_end()).into()
 }
 
+/// The text cut in its middle to at most `most` bytes: what is asked stands at its beginning or at its end.
+pub(crate) fn cut_middle(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
+    if text.len() <= most {
+        return text.into();
+    }
+    let Some(room) = most.checked_sub(CUT.len() + 1) else { return "".into() };
+    let (head, tail) = (text.floor_char_boundary(room / 2), text.ceil_char_boundary(text.len() - room / 2));
+    format!("{}{CUT} {}", text[..head].trim_end(), text[tail..].trim_start()).into()
+}
+
 /// The newest turns that fit into `room` bytes. The oldest returned turn may be cut.
 pub(crate) fn newest(turns: &[Turn], mut room: usize) -> Vec<Turn> {
     let mut kept = Vec::new();
@@ -47,6 +57,17 @@ mod tests {
 
     fn turn(question: &str, answer: &str) -> Turn {
         Turn { question: question.to_owned(), answer: Some(answer.to_owned()), ..Turn::default() }
+    }
+
+    #[test]
+    fn a_long_question_keeps_its_beginning_and_its_end() {
+        let log = format!("Hi, this is our log:\n{}\nHow do I rotate the key?", "é noise ".repeat(500));
+        let cut = cut_middle(&log, 101);
+        assert!(
+            cut.len() <= 101 && cut.starts_with("Hi, this is our log") && cut.ends_with("rotate the key?"),
+            "{cut}"
+        );
+        assert_eq!((cut_middle("short", 5), cut_middle("short", 3)), ("short".into(), "".into()));
     }
 
     #[test]

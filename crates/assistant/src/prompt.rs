@@ -19,7 +19,7 @@ use docent_types::{ContentPart, Message, Passage, Role};
 use serde_json::{Value, json};
 
 use crate::ask::{ContextItem, ContextKind};
-use crate::bounds::{TURNS, cut};
+use crate::bounds::{TURNS, cut, cut_middle};
 use crate::site::SiteSettings;
 use crate::thread::Turn;
 
@@ -210,7 +210,7 @@ fn system(input: &PromptInput<'_>) -> String {
 }
 
 fn question(input: &PromptInput<'_>, most: usize) -> String {
-    let mut text = cut(input.question, most).into_owned();
+    let mut text = cut_middle(input.question, most).into_owned();
     for item in input.context {
         let what = match item.kind {
             ContextKind::Code => "Code",

@@ -27,7 +27,7 @@ use crate::model_call::{self, StartedReply};
 use crate::prompt::{self, AnsweredCall, PromptInput, SEARCH_TOOL, Step, Tools};
 use crate::query::{self, SearchWords};
 use crate::question_writes::PendingQuestion;
-use crate::reply_text::ReplyText;
+use crate::reply_text::{NO_ANSWER, ReplyText};
 use crate::retrieval::Retrieval;
 use crate::rewrite::rewrite;
 use crate::spend::{Meter, Notice};
@@ -261,7 +261,8 @@ impl Reply {
     }
 
     async fn choose_words(&mut self) {
-        (self.query, self.spent) = look_for(self.model.as_ref(), &self.dialogue, &self.context).await;
+        let page = self.retrieval.title_here();
+        (self.query, self.spent) = look_for(self.model.as_ref(), &self.dialogue, &self.context, page).await;
         self.meter.end(self.spent);
     }
 
@@ -376,20 +377,20 @@ impl Reply {
     /// The events of the end of the text: words where the model had none, and what belongs to an answer.
     fn end_text(&mut self, mut step: Step, end: FinishReason) -> Vec<StreamEvent> {
         let mut events = Vec::new();
-        let is_mute = step.said.is_empty();
+        let (is_mute, says_no) = (step.said.is_empty(), self.text.says_unanswered());
         if is_mute {
-            let words = without_words(end, self.text.says_unanswered());
+            let words = without_words(end, says_no);
             events.extend(self.text.say(words.to_owned()));
             events.extend(self.close(&mut step));
         }
         // `builtin` names the nearest pages itself.
-        if self.text.says_unanswered() && self.text.links().is_empty() && !self.is_builtin() {
+        if says_no && self.text.links().is_empty() && !self.is_builtin() {
             let nearest = self.retrieval.nearest_pages();
             events.extend(self.text.say(nearest));
             events.extend(self.close(&mut step));
         }
         let holds = self.retrieval.may_answer() || self.retrieval.is_cited(self.text.links());
-        let answered = holds && !is_mute && !self.text.says_unanswered();
+        let answered = holds && !is_mute && !says_no;
         // What the docs are not about is no gap in them.
         self.dialogue.turn.answered = answered || self.query.text.is_empty() || self.is_about_account();
         if answered {
@@ -421,7 +422,12 @@ impl Reply {
 }
 
 /// The search words, and the tokens used to determine them: only a question that is incomplete alone uses any.
-async fn look_for(model: &dyn Model, dialogue: &Dialogue, context: &[ContextItem]) -> (SearchWords, Usage) {
+async fn look_for(
+    model: &dyn Model,
+    dialogue: &Dialogue,
+    context: &[ContextItem],
+    page: Option<String>,
+) -> (SearchWords, Usage) {
     let (message, before) = (Message::read(&dialogue.question), dialogue.before.as_slice());
     let of_kind = |kind: ContextKind| context.iter().find(|item| item.kind == kind);
     let selected = of_kind(ContextKind::TextSelection).or_else(|| of_kind(ContextKind::Code));
@@ -435,7 +441,9 @@ async fn look_for(model: &dyn Model, dialogue: &Dialogue, context: &[ContextItem
         return (SearchWords::only(better), spent);
     }
     let earlier = before.iter().rev().map(|turn| turn.question.as_str());
-    let SearchWords { text, after, beside } = query::query(message, selected, earlier);
+    // The page that the reader is on is what a question such as “What is this about?” means where nothing else is.
+    let meant = selected.or(page.as_deref().filter(|_| before.is_empty()));
+    let SearchWords { text, after, beside } = query::query(message, meant, earlier);
     let short = |words: String| words.chars().take(OUR_LONGEST_QUERY).collect();
     (SearchWords { text: short(text), after: after.map(short), beside: short(beside) }, Usage::default())
 }
@@ -463,7 +471,7 @@ fn wanted(name: &str, input: &Value, searches: usize) -> Result<String, String> 
 const fn without_words(end: FinishReason, unanswered: bool) -> &'static str {
     match end {
         FinishReason::ContentFilter => "The model declines to answer this. Ask in other words.",
-        _ if unanswered => "The docs do not answer this.",
+        _ if unanswered => NO_ANSWER,
         _ => "The model gave no answer. Ask again, or in other words.",
     }
 }

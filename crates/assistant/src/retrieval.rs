@@ -77,6 +77,12 @@ impl Retrieval {
         self.current_path.as_deref()
     }
 
+    /// The title of the page the reader is on.
+    pub(crate) fn title_here(&self) -> Option<String> {
+        let here = self.targets.here()?;
+        self.targets.docs().page(&encoded_path(here)).map(|page| page.title)
+    }
+
     /// The page the reader is on, if the question is about it: the question is incomplete alone, or its search found
     /// that page.
     pub(crate) fn page_asked_about(&self, depends_on_context: bool) -> Option<PageContent> {

@@ -147,14 +147,7 @@ impl<'a> NewestTurn<'a> {
             }
         }
         not_done.extend(self.refusals());
-        for text in self.unreadable.iter().take(MAX_LISTED_UNREADABLE) {
-            let reason = "not one of the chores I carry out without a language model.";
-            not_done.push(format!("- “{}”: {reason}{}", shortened(text, 300), form_of(text)));
-        }
-        if self.unreadable.len() > MAX_LISTED_UNREADABLE {
-            let more = self.unreadable.len() - MAX_LISTED_UNREADABLE;
-            not_done.push(format!("- {more} more instructions I could not read."));
-        }
+        not_done.extend(unread(&self.unreadable, ": not one of the chores I carry out without a language model."));
         let forms = if self.unreadable.is_empty() { String::new() } else { forms() };
         paragraphs([done.join("\n"), list("Left:", &not_done), forms])
     }
@@ -196,16 +189,16 @@ fn unreadable_report(unreadable: &[String]) -> String {
     let report = match unreadable {
         [] => "There is no instruction in this prompt.".to_owned(),
         [one] => format!("I could not read “{}” as an instruction.{}", shortened(one, 300), form_of(one)),
-        many => {
-            let item = |text: &String| format!("- “{}”{}", shortened(text, 300), form_of(text));
-            let mut items: Vec<String> = many.iter().take(MAX_LISTED_UNREADABLE).map(item).collect();
-            if many.len() > MAX_LISTED_UNREADABLE {
-                items.push(format!("- and {} more", many.len() - MAX_LISTED_UNREADABLE));
-            }
-            list("I could not read these as instructions:", &items)
-        }
+        many => list("I could not read these as instructions:", &unread(many, "")),
     };
     paragraphs([report, forms()])
+}
+
+/// Instructions that could not be read as items, with a reason.
+fn unread(texts: &[String], reason: &str) -> Vec<String> {
+    let item = |text: &String| format!("- “{}”{reason}{}", shortened(text, 300), form_of(text));
+    let more = texts.len().checked_sub(MAX_LISTED_UNREADABLE).filter(|more| *more > 0);
+    texts.iter().take(MAX_LISTED_UNREADABLE).map(item).chain(more.map(|more| format!("- and {more} more"))).collect()
 }
 
 /// The forms that begin with one of the first words of a text, or with a similar word, as a sentence.

@@ -12,7 +12,7 @@ use docent_types::Passage;
 
 use crate::answer_kind::AnswerKind;
 use crate::blocks::{Block, BlockKind, blocks, sentences};
-use crate::words::{TermSet, Topic, Weights};
+use crate::words::{TermSet, Topic};
 
 /// Maximum number of characters quoted from the best, second and third passage. No more are quoted.
 const MAX_QUOTE_CHARS: [usize; 3] = [900, 500, 400];
@@ -80,10 +80,10 @@ pub(crate) fn quotes(
         .map(|candidate| Section::of(candidate, is_found(candidate, candidates), topic, best_page))
         .collect();
     let terms = sections.iter().flat_map(|section| section.matched.iter().copied().chain([section.headings]));
-    let weights = topic.weights(terms);
+    let topic = &topic.within(terms);
     let scores: Vec<Vec<f32>> = sections
         .iter()
-        .map(|section| (0..section.blocks.len()).map(|at| section.score(at, weights, expected)).collect())
+        .map(|section| (0..section.blocks.len()).map(|at| section.score(at, topic, expected)).collect())
         .collect();
     let best: Vec<f32> = scores.iter().map(|blocks| blocks.iter().copied().fold(0.0, f32::max)).collect();
     let mut order: Vec<usize> = (0..sections.len()).filter(|at| best[*at] > 0.0).collect();
@@ -103,7 +103,7 @@ pub(crate) fn quotes(
         }
         let parts = sections[at].blocks_to_quote(&scores[at], expected, max_chars);
         let parts: Vec<(usize, String)> =
-            parts.map(|block| (block, quoted_text(&blocks[block], topic, weights, expected, max_chars))).collect();
+            parts.map(|block| (block, quoted_text(&blocks[block], topic, expected, max_chars))).collect();
         let text = parts.iter().filter(|(block, _)| blocks[*block].kind != BlockKind::Code);
         text_chars += text.map(|(_, text)| text.chars().count()).sum::<usize>();
         has_expected |= parts.iter().any(|(block, _)| expected.is_met_by(&blocks[*block]));
@@ -157,7 +157,7 @@ impl<'p> Section<'p> {
         Self { headings, blocks, matched, factor }
     }
 
-    fn score(&self, at: usize, weights: Weights, expected: AnswerKind) -> f32 {
+    fn score(&self, at: usize, topic: &Topic, expected: AnswerKind) -> f32 {
         let block = &self.blocks[at];
         let own = self.introductions(at).fold(self.matched[at], |matched, at| matched | self.matched[at]);
         let is_expected = match expected {
@@ -166,7 +166,7 @@ impl<'p> Section<'p> {
             AnswerKind::Value | AnswerKind::List => expected.is_met_by(block),
         };
         let kind_factor = if is_expected { EXPECTED_KIND_FACTOR } else { 1.0 };
-        (weights.of(own) + HEADING_WEIGHT * weights.of(self.headings & !own)) * kind_factor * self.factor
+        (topic.weight(own) + HEADING_WEIGHT * topic.weight(self.headings & !own)) * kind_factor * self.factor
     }
 
     /// The blocks that introduce a block, the nearest first.
@@ -259,7 +259,7 @@ fn joined(parts: Vec<(usize, String)>) -> String {
 }
 
 /// A block as it is quoted: whole if it is short, else its best units.
-fn quoted_text(block: &Block<'_>, topic: &Topic, weights: Weights, expected: AnswerKind, max_chars: usize) -> String {
+fn quoted_text(block: &Block<'_>, topic: &Topic, expected: AnswerKind, max_chars: usize) -> String {
     let text = plain(block);
     let block = &Block { kind: block.kind, text: &text };
     let fits = text.chars().count() <= if block.is_steps() { MAX_STEPS_CHARS } else { max_chars };
@@ -268,7 +268,7 @@ fn quoted_text(block: &Block<'_>, topic: &Topic, weights: Weights, expected: Ans
         BlockKind::Label if !text.starts_with("**") => return format!("**{}**", text.replace('*', "")),
         _ if fits => text.to_string(),
         BlockKind::List if expected == AnswerKind::List => brief_items(block, max_chars),
-        _ => best_units(block, topic, weights, max_chars),
+        _ => best_units(block, topic, max_chars),
     };
     with_whole_code(&without_links(&text))
 }
@@ -306,13 +306,13 @@ fn brief_items(list: &Block<'_>, max_chars: usize) -> String {
 }
 
 /// The best units of a block in order, with `…` for gaps.
-fn best_units(block: &Block<'_>, topic: &Topic, weights: Weights, max_chars: usize) -> String {
+fn best_units(block: &Block<'_>, topic: &Topic, max_chars: usize) -> String {
     let units = block.units();
     let head: String = match block.kind {
         BlockKind::Table => block.text.split_inclusive('\n').take(2).collect(),
         _ => String::new(),
     };
-    let scores: Vec<f32> = units.iter().map(|unit| weights.of(topic.matched_terms(unit))).collect();
+    let scores: Vec<f32> = units.iter().map(|unit| topic.weight(topic.matched_terms(unit))).collect();
     let mut order: Vec<usize> = (0..units.len()).collect();
     order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
     let mut room = max_chars.saturating_sub(head.chars().count());

@@ -13,6 +13,8 @@ pub(crate) struct Topic {
     /// The number of terms of the question itself. The terms after them come from an earlier question and have less
     /// weight.
     own_count: usize,
+    /// The terms that weigh anything.
+    known: TermSet,
 }
 
 /// The terms of a topic that a text has, one bit each.
@@ -34,7 +36,7 @@ impl Topic {
         earlier_terms.truncate(MAX_TERMS - own_terms.len());
         let count = own_terms.len();
         own_terms.append(&mut earlier_terms);
-        Self { terms: own_terms, own_count: count }
+        Self { terms: own_terms, own_count: count, known: TermSet::MAX }
     }
 
     /// Which of the terms a text has.
@@ -48,9 +50,16 @@ impl Topic {
         (matched & self.own()).count_ones() as f32 / (self.own_count as f32).max(1.0)
     }
 
-    /// The weights of the terms that any of the texts has; the others weigh nothing.
-    pub(crate) fn weights(&self, texts: impl Iterator<Item = TermSet>) -> Weights {
-        Weights { own: self.own(), known: texts.fold(0, |all, matched| all | matched) }
+    /// The topic, in which only the terms that any of the texts has weigh anything.
+    pub(crate) fn within(&self, texts: impl Iterator<Item = TermSet>) -> Self {
+        Self { known: texts.fold(0, |all, matched| all | matched), ..self.clone() }
+    }
+
+    /// The share of these terms by weight, 0 to 1.
+    pub(crate) fn weight(&self, matched: TermSet) -> f32 {
+        let count = |terms: TermSet| terms.count_ones() as f32;
+        let sum = |terms: TermSet| count(terms & self.own()) + EARLIER_TERM_WEIGHT * count(terms & !self.own());
+        sum(matched & self.known) / sum(self.known).max(f32::MIN_POSITIVE)
     }
 
     /// The question's own terms.
@@ -61,23 +70,6 @@ impl Topic {
 
 /// Weight of a term of an earlier question; one of the question itself weighs 1.
 const EARLIER_TERM_WEIGHT: f32 = 0.4;
-
-/// How much the terms of a topic weigh.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Weights {
-    own: TermSet,
-    known: TermSet,
-}
-
-impl Weights {
-    /// The share of these terms by weight, 0 to 1.
-    pub(crate) fn of(&self, matched: TermSet) -> f32 {
-        let sum = |terms: TermSet| {
-            (terms & self.own).count_ones() as f32 + EARLIER_TERM_WEIGHT * (terms & !self.own).count_ones() as f32
-        };
-        sum(matched & self.known) / sum(self.known).max(f32::MIN_POSITIVE)
-    }
-}
 
 /// The terms of a text: words in lower case without their endings, and pairs of characters in scripts that are written
 /// without spaces.
@@ -249,9 +241,9 @@ mod tests {
         let topic = Topic::following("And retries?", "How do I sign a webhook?");
         assert!(topic.share(topic.matched_terms("Retries")) > 0.99);
         assert_eq!(topic.share(topic.matched_terms("Sign a webhook")), 0.0);
-        let weights = topic.weights(["retries", "signed webhook"].into_iter().map(|text| topic.matched_terms(text)));
-        assert!(weights.of(topic.matched_terms("retries")) > weights.of(topic.matched_terms("webhook")));
-        assert!(weights.of(topic.matched_terms("webhook")) > 0.0);
+        let within = topic.within(["retries", "signed webhook"].into_iter().map(|text| topic.matched_terms(text)));
+        assert!(within.weight(topic.matched_terms("retries")) > within.weight(topic.matched_terms("webhook")));
+        assert!(within.weight(topic.matched_terms("webhook")) > 0.0);
         assert_eq!(
             Topic::following("And why?", "How do I sign a webhook?"),
             Topic::following("How do I sign a webhook?", "")

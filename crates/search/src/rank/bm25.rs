@@ -28,12 +28,8 @@ pub(crate) struct Bm25Field {
     /// The parameter b of BM25: how much the length of the field counts, 0 to 1.
     b: f32,
     average_length: f32,
-    /// The parameter k1 of BM25: how soon further occurrences of a word stop adding to the score.
-    pub(crate) k1: f32,
     /// The factor on the frequency of a word.
     pub(crate) by_length: ByLength,
-    /// The frequency at which a word of weight 1 has half of its maximum score.
-    pub(crate) saturation: ByLength,
 }
 
 /// A value for each field length that the index distinguishes, by field norm id.
@@ -43,11 +39,6 @@ impl Bm25Field {
     /// The factor on the frequency of a word in a text of some length: higher in a short one.
     pub(crate) fn counts(&self, length: f32) -> f32 {
         counts(length, self.average_length, self.b)
-    }
-
-    /// The frequency at which a word of weight `share` has half of its maximum score.
-    pub(crate) fn saturation_of(&self, share: f32) -> ByLength {
-        self.by_length.map(|by_length| self.k1 / (share * by_length))
     }
 }
 
@@ -76,13 +67,11 @@ pub(crate) fn weighed(set: &Settings, scored: Scored, fields: &Fields, stats: &C
         Scored::Sections => stats.sections,
         Scored::Pages => stats.pages.len(),
     };
-    let k1 = set.k1;
     let weighed = |(field, name, weight, b): (Field, &'static str, f32, f32)| {
         let average_length = stats.average_length(field, of);
         let length = |id: usize| FieldNormReader::id_to_fieldnorm(id as u8) as f32;
         let by_length: ByLength = std::array::from_fn(|id| counts(length(id), average_length, b));
-        let saturation = by_length.map(|by_length| k1 / by_length);
-        Bm25Field { scored, field, name, weight, b, average_length, k1, by_length, saturation }
+        Bm25Field { scored, field, name, weight, b, average_length, by_length }
     };
     all.iter().copied().filter(|(_, _, weight, _)| *weight > 0.0).map(weighed).collect()
 }

@@ -58,8 +58,6 @@ pub(crate) struct SegmentStats {
     pub(crate) first: usize,
     /// By document: the number of the page it is about.
     pub(crate) page: Arc<Vec<u32>>,
-    /// Whether no page and no section is deleted. Unresolved links do not matter here.
-    pub(crate) is_whole: bool,
     pub(crate) readers: Arc<Readers>,
 }
 
@@ -107,7 +105,6 @@ impl CorpusStats {
     fn read(&mut self, reader: &SegmentReader, fields: &Fields, keys: &HashMap<u64, u32>) -> tantivy::Result<()> {
         let columns = Columns::of(reader, fields)?;
         let mut page = vec![NO_PAGE; reader.max_doc() as usize];
-        let mut is_whole = !reader.has_deletes();
         // Most documents are of the same page as the one before.
         let mut before = (None, None);
         for document in (0..reader.max_doc()).filter(|document| !reader.is_deleted(*document)) {
@@ -115,10 +112,7 @@ impl CorpusStats {
             if id != before.0 {
                 before = (id, id.and_then(|id| self.numbers.get(&id)).copied());
             }
-            let Some(own) = before.1 else {
-                is_whole = false;
-                continue;
-            };
+            let Some(own) = before.1 else { continue };
             self.count_words(&columns, document, 1);
             let spoken_of = match columns.kind(document) {
                 Kind::Link => {
@@ -131,14 +125,14 @@ impl CorpusStats {
             page[document as usize] = spoken_of;
             self.count(&columns, document, spoken_of, 1);
         }
-        self.add(Arc::new(page), is_whole, Arc::new(Readers::open(reader, fields)?));
+        self.add(Arc::new(page), Arc::new(Readers::open(reader, fields)?));
         Ok(())
     }
 
-    fn add(&mut self, page: Arc<Vec<u32>>, is_whole: bool, readers: Arc<Readers>) {
+    fn add(&mut self, page: Arc<Vec<u32>>, readers: Arc<Readers>) {
         let first = self.documents;
         self.documents += page.len();
-        self.segments.push(SegmentStats { first, page, is_whole, readers });
+        self.segments.push(SegmentStats { first, page, readers });
     }
 
     /// Adds the words of a document to the totals, or subtracts them when `by` is -1. Unresolved links count too, for
@@ -274,7 +268,7 @@ impl CorpusStats {
                 let page = Arc::make_mut(&mut page);
                 deleted.iter().for_each(|document| page[*document as usize] = NO_PAGE);
             }
-            stats.add(page, known.is_whole && deleted.is_empty(), Arc::clone(&known.readers));
+            stats.add(page, Arc::clone(&known.readers));
         }
         stats.finish(new.searcher, fields)?;
         Ok(stats)

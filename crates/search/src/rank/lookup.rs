@@ -13,9 +13,9 @@ use tantivy::{DocAddress, DocSet, Searcher, TERMINATED, Term};
 use crate::index::readers::{Stem, Text};
 use crate::index::schema::Fields;
 use crate::rank::bm25::{Bm25Field, Scored, weighed};
-use crate::rank::corpus_stats::{CorpusStats, NO_PAGE, SegmentStats};
+use crate::rank::corpus_stats::{CorpusStats, NO_PAGE};
 use crate::rank::question::{Question, Word};
-use crate::rank::score_accumulator::ScoreAccumulator;
+use crate::rank::score_accumulator::{NEXT_TO_NOTHING, ScoreAccumulator};
 use crate::rank::settings::Settings;
 
 /// Looks up words, and adds up the scores of sections and pages.
@@ -46,10 +46,6 @@ pub(crate) struct Block<'b> {
 }
 
 impl Block<'_> {
-    pub(crate) fn len(&self) -> usize {
-        self.documents.len()
-    }
-
     /// The pages that these documents are about, each with the frequency of the word times `share`. Documents about no
     /// page are skipped. `pages`: page number by document.
     pub(crate) fn pages(&self, pages: &[u32], share: f32) -> impl Iterator<Item = (usize, f32)> {
@@ -146,99 +142,23 @@ impl Lookup<'_> {
         let weight = text.weight * found.certainty;
         if text.field == self.fields.whole {
             self.count_whole(found, scores)?;
-            scores.finish_word_by(weight, word, |page| text.by_length[usize::from(self.stats.lengths[page])]);
+            let by_length = |page: usize| text.by_length[usize::from(self.stats.lengths[page])];
+            scores.finish_word(weight, word, NEXT_TO_NOTHING, by_length);
             return Ok(());
         }
-        let listed: Vec<&PostingsList> = found.in_field(text.field).collect();
-        // A document may contain several forms of a word, and the links to one page are in several documents. Then the
-        // frequencies are added up before they are weighted.
-        let is_summed = text.field == self.fields.link
-            || !self.without.is_empty()
-            || listed.windows(2).any(|two| two[0].form != two[1].form);
-        if is_summed {
-            for listed in listed {
-                self.count(text, listed, scores)?;
-            }
-            if text.field == self.fields.link {
-                // The texts of all links to a page count as one text.
-                let length = |page: usize| self.stats.link_words[page] as f32;
-                scores.finish_word_by(weight, word, |page| text.counts(length(page)));
-            } else {
-                scores.finish_word(weight, word);
-            }
-            return Ok(());
+        // A document may contain several forms of a word, and the links to one page are in several documents: the frequencies are
+        // added up before they are weighted.
+        for listed in found.in_field(text.field) {
+            self.count(text, listed, scores)?;
         }
-        let mut holding = 0;
-        for listed in &listed {
-            holding += self.holding_alive(listed)?;
-        }
-        let rarity = scores.rarity(holding, word);
-        for listed in listed {
-            self.score_at_once(text, listed, weight * rarity, word, scores)?;
+        if text.field == self.fields.link {
+            // The texts of all links to a page count as one text.
+            let length = |page: usize| self.stats.link_words[page] as f32;
+            scores.finish_word(weight, word, NEXT_TO_NOTHING, |page| text.counts(length(page)));
+        } else {
+            scores.finish_word(weight, word, 0.0, |_| 1.0);
         }
         Ok(())
-    }
-
-    /// The number of documents that contain a word, without deleted ones.
-    fn holding_alive(&self, listed: &PostingsList) -> tantivy::Result<usize> {
-        let stats = &self.stats.segments[listed.segment];
-        if stats.is_whole {
-            return Ok(listed.info.doc_freq as usize);
-        }
-        let Some(text) = stats.readers.text(listed.field) else { return Ok(0) };
-        let mut postings = text.index.read_block_postings_from_terminfo(&listed.info, IndexRecordOption::Basic)?;
-        let mut holding = 0;
-        while postings.block_len() > 0 {
-            holding += postings.docs().iter().filter(|document| stats.page[**document as usize] != NO_PAGE).count();
-            postings.advance();
-        }
-        Ok(holding)
-    }
-
-    /// Scores all documents of a list in one pass, where no other list has the same documents. `worth`: the weight of
-    /// the field times the rarity of the word.
-    fn score_at_once(
-        &self,
-        text: &Bm25Field,
-        listed: &PostingsList,
-        worth: f32,
-        word: Option<usize>,
-        scores: &mut ScoreAccumulator,
-    ) -> tantivy::Result<()> {
-        let SegmentStats { first, page, is_whole, readers } = &self.stats.segments[listed.segment];
-        let (first, page) = (*first, page.as_slice());
-        let Some(Text { norms, .. }) = readers.text(text.field) else { return Ok(()) };
-        // Nearly all lists are of the word as asked, whose share is 1.
-        let of_share = ((listed.share - 1.0).abs() > 0.0).then(|| text.saturation_of(listed.share));
-        let saturation = of_share.as_ref().unwrap_or(&text.saturation);
-        let most = worth * (text.k1 + 1.0);
-        let mut worth: Vec<f32> = Vec::new();
-        self.each_block(listed, |block| {
-            // Random memory accesses first, then the arithmetic, which can be vectorized.
-            let saturations = block.documents.iter().map(|at| saturation[usize::from(norms.fieldnorm_id(*at))]);
-            worth.clear();
-            worth.extend(saturations);
-            for (worth, often) in worth.iter_mut().zip(block.often) {
-                let often = *often as f32;
-                *worth = most * often / (often + *worth);
-            }
-            let each = block.documents.iter().zip(worth.iter().copied());
-            match text.scored {
-                Scored::Sections if *is_whole => {
-                    let each = each.map(move |(document, worth)| (first + *document as usize, worth));
-                    scores.add_scores(block.len(), each, word);
-                }
-                Scored::Sections => {
-                    let each = each.filter(|(document, _)| page[**document as usize] != NO_PAGE);
-                    scores.add_scores(block.len(), each.map(|(at, worth)| (first + *at as usize, worth)), word);
-                }
-                Scored::Pages => {
-                    let each = each.map(|(document, worth)| (page[*document as usize], worth));
-                    let each = each.filter(|(page, _)| *page != NO_PAGE);
-                    scores.add_scores(block.len(), each.map(|(page, worth)| (page as usize, worth)), word);
-                }
-            }
-        })
     }
 
     /// Calls `each` with every block of a list.

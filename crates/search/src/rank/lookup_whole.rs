@@ -19,7 +19,9 @@ impl Lookup<'_> {
         for field in [fields.body, fields.code, fields.description, fields.headings] {
             for listed in found.in_field(field) {
                 let pages = &self.stats.segments[listed.segment].page;
-                self.each_block(listed, |block| scores.add_each(block.len(), block.pages(pages, listed.share)))?;
+                self.each_block(listed, |block| {
+                    block.pages(pages, listed.share).for_each(|(page, often)| scores.add(page, often));
+                })?;
             }
         }
         self.each_page(found, fields.heading, |page, often| scores.take_off(page, often))?;

@@ -156,6 +156,7 @@ impl Question {
         for (whole, parts) in terms::identifiers(text) {
             building.prefer_whole(&whole, &parts)?;
         }
+        building.drop_unknown_versions(text);
         building.join_neighbours(&all)?;
         building.add_synonyms(&all, synonyms);
         if let Some(after) = after {
@@ -239,6 +240,14 @@ fn content_words(words: &[String], languages: &[Language]) -> Option<Vec<bool>> 
         content_words.iter_mut().zip(stop_words).for_each(|(is_content, is_stop_word)| *is_content &= !is_stop_word);
     }
     content_words.contains(&true).then_some(content_words)
+}
+
+/// Whether a word looks like a version: `v2`, `1.15`.
+fn is_version(word: &str) -> bool {
+    let number = word.strip_prefix(['v', 'V']).unwrap_or(word);
+    (number.len() < word.len() || number.contains('.'))
+        && number.starts_with(|c: char| c.is_ascii_digit())
+        && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
 struct Building<'b> {
@@ -348,6 +357,19 @@ impl Building<'_> {
             word.forms.iter_mut().for_each(|form| form.share = rounded(form.share * part));
         }
         Ok(())
+    }
+
+    /// Drops a version that the docs never mention, with its numbers, which they have for something else; unless it is all that is
+    /// asked.
+    fn drop_unknown_versions(&mut self, text: &str) {
+        let pieces = text.split_whitespace().map(|piece| piece.trim_matches(|c: char| !c.is_alphanumeric()));
+        for parts in pieces.filter(|piece| is_version(piece)).map(terms::asked) {
+            let is_known = |word: &Word| word.certainty == 1.0 && parts.last() == Some(&word.asked);
+            let is_other = |word: &Word| !parts.contains(&word.asked);
+            if !self.words.iter().any(is_known) && self.words.iter().any(is_other) {
+                self.words.retain(is_other);
+            }
+        }
     }
 
     /// Joins two neighbouring words into a known one if either is unknown: `work space` to `workspace`.

@@ -26,52 +26,10 @@ struct Table {
     all: Vec<Entry>,
     /// The weighted frequency of the current word, by number.
     often: Vec<f32>,
-    /// The numbers that contain the current word.
-    touched: DistinctNumbers,
+    /// The numbers that contain the current word, each once.
+    touched: Vec<u32>,
     /// The numbers with a score, each once.
-    found: DistinctNumbers,
-}
-
-/// A list of distinct numbers, appended to without branching: half of the branches would be mispredicted, which takes
-/// longer than everything else that is done for a number.
-#[derive(Debug, Default)]
-struct DistinctNumbers {
-    /// Only the first `count` are valid. A number that is noted again is written behind them and not counted.
-    numbers: Vec<u32>,
-    count: usize,
-}
-
-/// A batch being appended to [`DistinctNumbers`]: borrowed once, so that nothing is looked up again for each number.
-struct Adding<'n> {
-    numbers: &'n mut [u32],
-    count: usize,
-}
-
-impl Adding<'_> {
-    fn add(&mut self, number: usize, is_new: bool) {
-        if let Some(next) = self.numbers.get_mut(self.count) {
-            *next = number as u32;
-        }
-        self.count += usize::from(is_new);
-    }
-}
-
-impl DistinctNumbers {
-    /// Lets `work` append at most `most` numbers. A number with next to no score may be noted again; `most` has room
-    /// for that too.
-    fn add(&mut self, most: usize, work: impl FnOnce(&mut Adding<'_>)) {
-        let room = self.count + most;
-        if self.numbers.len() < room {
-            self.numbers.resize(room, 0);
-        }
-        let mut adding = Adding { numbers: &mut self.numbers, count: self.count };
-        work(&mut adding);
-        self.count = adding.count;
-    }
-
-    fn all(&self) -> impl Iterator<Item = usize> {
-        self.numbers.iter().take(self.count).map(|number| *number as usize)
-    }
+    found: Vec<u32>,
 }
 
 /// Maximum number of tables in the pool. Further concurrent questions allocate their own.
@@ -86,7 +44,7 @@ struct Entry {
 }
 
 /// Less than the weight of any single occurrence of a word, and more than the rounding error of sums.
-const NEXT_TO_NOTHING: f32 = 0.01;
+pub(crate) const NEXT_TO_NOTHING: f32 = 0.01;
 
 /// Maximum number of words that have a bit in [`Entry::met`].
 pub(crate) const MOST_WORDS: usize = 32;
@@ -101,22 +59,13 @@ impl ScoreAccumulator {
         Self { table, rarities: Vec::new(), of: of as f32, k1, tables: Arc::clone(tables) }
     }
 
+    /// Adds to the frequency of the current word.
     pub(crate) fn add(&mut self, at: usize, often: f32) {
-        self.add_each(1, [(at, often)]);
-    }
-
-    /// Adds frequencies of the current word, for at most `most` numbers.
-    #[inline]
-    pub(crate) fn add_each(&mut self, most: usize, each: impl IntoIterator<Item = (usize, f32)>) {
-        let Table { often: all, touched, .. } = &mut self.table;
-        let all = all.as_mut_slice();
-        touched.add(most, move |touched| {
-            for (at, often) in each {
-                let known = &mut all[at];
-                touched.add(at, *known == 0.0);
-                *known += often;
-            }
-        });
+        let known = &mut self.table.often[at];
+        if *known == 0.0 {
+            self.table.touched.push(at as u32);
+        }
+        *known += often;
     }
 
     /// Subtracts from the frequency of the current word. The number is still counted as containing the word.
@@ -132,74 +81,42 @@ impl ScoreAccumulator {
         self.table.often[at]
     }
 
-    /// Finishes a word in a field: turns its frequencies into scores, by its rarity. With a word number, the word is
-    /// marked as met wherever it occurs; the first field it is finished for determines the rarity that is recorded.
-    pub(crate) fn finish_word(&mut self, weight: f32, word: Option<usize>) {
-        self.finish(weight, word, 0.0, |_| 1.0);
-    }
-
-    /// As `finish_word`, with a factor on the frequency for each number. Where next to nothing is left of the word, it is
-    /// not met.
-    pub(crate) fn finish_word_by(&mut self, weight: f32, word: Option<usize>, counts: impl Fn(usize) -> f32) {
-        self.finish(weight, word, NEXT_TO_NOTHING, counts);
-    }
-
-    fn finish(&mut self, weight: f32, word: Option<usize>, nothing: f32, counts: impl Fn(usize) -> f32) {
-        let rarity = self.rarity(self.table.touched.count, word);
-        let (bit, most) = (bit(word), weight * rarity * (self.k1 + 1.0));
+    /// Finishes a word in a field: turns its frequencies, times `counts`, into scores, by its rarity. With a word number, the word
+    /// is marked as met wherever it occurs more than `nothing`; the first field it is finished for determines the rarity that is
+    /// recorded.
+    pub(crate) fn finish_word(
+        &mut self,
+        weight: f32,
+        word: Option<usize>,
+        nothing: f32,
+        counts: impl Fn(usize) -> f32,
+    ) {
         let Table { all, often, touched, found } = &mut self.table;
-        found.add(touched.count, |found| {
-            for at in touched.all() {
-                let often = std::mem::take(&mut often[at]);
-                if often <= nothing {
-                    continue;
-                }
-                let (entry, often) = (&mut all[at], often * counts(at));
-                found.add(at, entry.score == 0.0);
-                entry.score += most * often / (often + self.k1);
-                entry.met |= bit;
-            }
-        });
-        touched.count = 0;
-    }
-
-    /// The rarity of a word that `holding` documents contain. With a word number, the first call records the rarity of
-    /// that word.
-    pub(crate) fn rarity(&mut self, holding: usize, word: Option<usize>) -> f32 {
-        let rarity = rarity(self.of, holding as f32);
+        let rarity = rarity(self.of, touched.len() as f32);
         if word.is_some_and(|word| word == self.rarities.len()) {
             self.rarities.push(rarity);
         }
-        rarity
-    }
-
-    /// Adds to the scores of at most `most` numbers. With a word number, the word is marked as met in each.
-    #[inline]
-    pub(crate) fn add_scores(
-        &mut self,
-        most: usize,
-        each: impl IntoIterator<Item = (usize, f32)>,
-        word: Option<usize>,
-    ) {
-        let bit = bit(word);
-        let Table { all, found, .. } = &mut self.table;
-        let all = all.as_mut_slice();
-        found.add(most, move |found| {
-            for (at, score) in each {
-                let entry = &mut all[at];
-                found.add(at, entry.score == 0.0);
-                entry.score += score;
-                entry.met |= bit;
+        let (bit, most) = (bit(word), weight * rarity * (self.k1 + 1.0));
+        for number in touched.drain(..) {
+            let at = number as usize;
+            let often = std::mem::take(&mut often[at]);
+            if often <= nothing {
+                continue;
             }
-        });
+            let (entry, often) = (&mut all[at], often * counts(at));
+            if entry.score == 0.0 {
+                found.push(number);
+            }
+            entry.score += most * often / (often + self.k1);
+            entry.met |= bit;
+        }
     }
 
     /// Resets everything.
     pub(crate) fn clear(&mut self) {
         let Table { all, often, touched, found } = &mut self.table;
-        touched.all().for_each(|at| often[at] = 0.0);
-        found.all().for_each(|at| all[at] = Entry::default());
-        (touched.count, found.count) = (0, 0);
+        touched.drain(..).for_each(|at| often[at as usize] = 0.0);
+        found.drain(..).for_each(|at| all[at as usize] = Entry::default());
         self.rarities.clear();
     }
 
@@ -217,7 +134,7 @@ impl ScoreAccumulator {
     }
 
     pub(crate) fn found(&self) -> impl Iterator<Item = usize> {
-        self.table.found.all()
+        self.table.found.iter().map(|at| *at as usize)
     }
 }
 
@@ -265,9 +182,9 @@ mod tests {
         let tables = Arc::default();
         let mut scores = ScoreAccumulator::new(4, 4, 1.2, &tables);
         scores.add(0, 1.0);
-        scores.finish_word(1.0, Some(0));
+        scores.finish_word(1.0, Some(0), 0.0, |_| 1.0);
         (0..4).for_each(|at| scores.add(at, if at == 2 { 9.0 } else { 1.0 }));
-        scores.finish_word(1.0, Some(1));
+        scores.finish_word(1.0, Some(1), 0.0, |_| 1.0);
         assert!(scores.score(0) > 2.0 * scores.score(1));
         assert!(scores.score(2) > scores.score(1) && scores.score(2) < 3.0 * scores.score(1));
         assert_eq!((scores.met(0), scores.met(1)), (0b11, 0b10));
@@ -281,28 +198,20 @@ mod tests {
         let tables = Arc::default();
         let torn = || {
             let mut scores = ScoreAccumulator::new(2, 2, 1.2, &tables);
-            scores.add_scores(2, [(0, 1.0), (2, 1.0)], None);
+            scores.add(0, 1.0);
+            scores.finish_word(1.0, None, 0.0, |_| 1.0);
+            scores.add(2, 1.0);
         };
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(torn)).expect_err("there is no third");
         assert!(ScoreAccumulator::new(2, 2, 1.2, &tables).score(0) == 0.0);
     }
 
     #[test]
-    fn repeated_scores_of_a_document_use_one_slot() {
-        let tables = Arc::default();
-        let mut scores = ScoreAccumulator::new(2, 2, 1.2, &tables);
-        (0..9).for_each(|_| scores.add_scores(1, [(0, 0.0)], None));
-        scores.add_scores(1, [(1, 1.0)], None);
-        assert!(scores.found().any(|at| at == 1));
-        drop(scores);
-        assert!((0..2).all(|at| ScoreAccumulator::new(2, 2, 1.2, &tables).score(at) == 0.0));
-    }
-
-    #[test]
     fn a_table_that_was_used_is_as_good_as_a_new_one() {
         let tables = Arc::default();
         let mut used = ScoreAccumulator::new(3, 3, 1.2, &tables);
-        used.add_scores(1, [(2, 1.0)], Some(4));
+        used.add(2, 1.0);
+        used.finish_word(1.0, Some(4), 0.0, |_| 1.0);
         used.add(1, 1.0);
         drop(used);
         for size in [2, 5] {

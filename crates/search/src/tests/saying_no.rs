@@ -40,6 +40,36 @@ fn a_word_that_only_resembles_a_known_one_does_not_stand_for_it() {
 }
 
 #[test]
+fn a_question_in_a_frame_scores_like_the_bare_one() {
+    let site = Site::of(&handbook());
+    let frames = [
+        "Hi team, hope you are well. {} Thanks, Kim",
+        "We run version 2 on Ubuntu 22.04. {}",
+        "{}\n\n```\nError: timeout at main (app.js:3)\n```",
+        "URGENT! {} Any help is welcome, ASAP please.",
+        "{}\n\n{\n  \"code\": 401,\n  \"message\": \"invalid token\"\n}",
+        "{} We are on v9.9.1.",
+    ];
+    for frame in frames {
+        for asked in ["How often is a call retried?", "Which port does the web server use?"] {
+            let (bare, framed) = (score(&site, asked), score(&site, &frame.replacen("{}", asked, 1)));
+            assert!((bare - framed).abs() <= 0.05, "{frame}: {asked}: {bare} {framed}");
+        }
+        let other = score(&site, &frame.replacen("{}", "How do I write a COBOL program?", 1));
+        assert!(other < 0.45, "{frame}: {other}");
+    }
+}
+
+#[test]
+fn a_version_that_the_docs_never_mention_is_not_missed() {
+    let site = Site::of(&handbook());
+    let (bare, named) = (score(&site, "call retries"), score(&site, "call retries in v1.15"));
+    assert!((bare - named).abs() <= 0.05, "{bare} {named}");
+    assert_eq!(never_mentioned(&site, "call retries in v1.15"), Vec::<String>::new());
+    assert_eq!(never_mentioned(&site, "COBOL retries in v1.15"), ["COBOL"]);
+}
+
+#[test]
 fn words_written_as_one_are_found_where_they_stand_beside_each_other() {
     let site = Site::of(&handbook());
     assert_eq!(site.paths("webserver").first().map(String::as_str), Some("server"));

@@ -17,8 +17,8 @@ use crate::wiring::sites::Sites;
 
 /// Interval for checking the list of projects, and the indexes that other processes write.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// Interval for fetching a repository without a notification of a change.
-const FETCH: Duration = Duration::from_secs(60);
+/// Interval for fetching a repository without a notification of a change: what is pushed can be found within a minute.
+const FETCH: Duration = Duration::from_secs(45);
 
 impl App {
     /// Fetches a project's repository and updates its index.

@@ -35,7 +35,8 @@ pub(super) fn without_pasted(text: &str) -> (String, Vec<String>) {
         }
     }
     let tells = |line: &&String| tells_error(&line.to_lowercase());
-    let short = |line: &String| without_fields(line).chars().take(LONGEST_ERROR).collect::<String>();
+    // Quotes in it are those of a program, and no phrases.
+    let short = |line: &String| without_fields(line).replace('"', " ").chars().take(LONGEST_ERROR).collect::<String>();
     let mut errors: Vec<String> = pasted.iter().filter(tells).take(MOST_ERRORS).map(short).collect();
     if errors.is_empty() && prose.trim().is_empty() {
         errors.extend(pasted.iter().find(|line| line.contains(char::is_alphabetic)).map(short));
@@ -84,8 +85,10 @@ fn is_output(line: &str) -> bool {
     let is_frame = lower.starts_with("at ") && (text.ends_with(')') || ends_in_line_number(text));
     let is_exception =
         ["Error", "Exception"].iter().any(|end| first_word.ends_with(end)) && first_word.len() < text.len();
-    let is_markup = text.starts_with(['{', '}', '[', ']', '<'])
-        && (text.ends_with(['}', ']', '>', ',', '{', '[']) || text.contains("\":"));
+    let is_member = text.starts_with('"') && text.contains("\":");
+    let is_markup = is_member
+        || text.starts_with(['{', '}', '[', ']', '<'])
+            && (text.ends_with(['}', ']', '>', ',', '{', '[']) || text.contains("\":"));
     let is_code = text.ends_with([';', '{', '}']) && text.contains(['(', '=', ':']);
     let symbols = text.chars().filter(|c| !c.is_alphanumeric() && !c.is_whitespace()).count();
     let is_dense = text.len() >= 24 && symbols * 10 >= text.chars().count() * 3;
