@@ -55,6 +55,9 @@ pub(crate) struct Refusal {
     pub(crate) remedy: Option<Remedy>,
 }
 
+/// How a file begins that stands for one in Git LFS.
+const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
+
 /// The language of a file that is read as what it is.
 const PAGE: &str = "page";
 
@@ -107,6 +110,9 @@ impl<'b> Writable<'b> {
         check_path(inside).map_err(|why| refused(&why))?;
         if before.is_none() {
             check_new_name(path).map_err(|why| refused(&why))?;
+        }
+        if before.as_deref().is_some_and(|before| before.starts_with(LFS_POINTER)) && after.is_some() {
+            return Err(refused(&"it is kept in Git LFS: what is here is a pointer, and not the file"));
         }
         if before.as_deref() == after || self.allowed.has(path) {
             return Ok(());

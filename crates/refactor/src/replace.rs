@@ -51,7 +51,7 @@ pub fn replace_text(
     let mut result = Outcome::default();
     let pattern = Regex::new(&regex::escape(find)).map_err(|_| RefactorError::EmptyText)?;
     if find != replace {
-        for file in site.files() {
+        for file in site.files().chain(site.files_above(tree)) {
             let is_navigation = SiteData::of(file).is_some() && !selection.is_narrowed() && !is_of_code;
             if !(selection.has(file) || is_navigation) || (is_of_code && !is_markdown(file)) {
                 continue;
@@ -109,6 +109,14 @@ struct Outcome {
 }
 
 impl Outcome {
+    /// Tells of places in a configuration that were not changed.
+    fn leave(&mut self, file: &str, places: usize) {
+        if places > 0 {
+            let places = counted(places, "place", "places");
+            self.left.push(format!("`{file}`: {places} that may be more than words, which are yours to change"));
+        }
+    }
+
     fn add(&mut self, file: &str, edits: Vec<TextEdit>) {
         if !edits.is_empty() {
             self.counts.insert(file.to_owned(), edits.len());
@@ -357,17 +365,17 @@ impl Work<'_> {
                 }
             }
         }
-        if left > 0 {
-            let places = counted(left, "place", "places");
-            result.left.push(format!("`{file}`: {places} that may be more than words, which are yours to change"));
-        }
+        result.leave(file, left);
         result.add(file, edits);
     }
 
     fn json(&self, file: &str, bytes: &[u8], result: &mut Outcome) {
-        let Ok(text) = std::str::from_utf8(bytes) else { return };
-        let Ok(json) = read_json(text) else { return };
-        let mut edits = Vec::new();
+        let json = std::str::from_utf8(bytes).ok().and_then(|text| read_json(text).ok());
+        let Some(json) = json else {
+            result.left.push(format!("`{file}` holds it, and is not JSON that can be read"));
+            return;
+        };
+        let (mut edits, mut left) = (Vec::new(), 0);
         for (member, json, string) in json.strings() {
             let after = self.replaced(string);
             let is_label = member.is_some_and(|member| has_word(LABELS, member)) && !is_external(string);
@@ -375,8 +383,11 @@ impl Work<'_> {
                 is_label || (self.links == Links::Change && !self.breaks_navigation(file, string, &after));
             if after != string && is_replaceable {
                 edits.push(TextEdit::new(json.span.clone(), serde_json::Value::from(after).to_string()));
+            } else if after != string && !is_external(string) {
+                left += 1;
             }
         }
+        result.leave(file, left);
         result.add(file, edits);
     }
 

@@ -206,7 +206,8 @@ fn without_known(found: Vec<RuleFinding>, known: Vec<RuleFinding>, site: &Site) 
         });
     };
     remove_matches(&mut known, &same);
-    known.retain(|found| !found.gist.is_empty());
+    // A target that is missing cannot have moved: another one in its place was written, and is new.
+    known.retain(|found| !found.gist.is_empty() && found.finding.kind != FindingKind::BrokenLink);
     remove_matches(&mut known, &alike);
     let mut gone = gone;
     remove_matches(&mut gone, &moved);

@@ -87,10 +87,10 @@ fn pattern(text: &str) -> Regex {
 /// The paths in `import` and `export … from` statements.
 fn scripts(site: &Site, page: &Page, bytes: &[u8]) -> Vec<Import> {
     static IMPORT: LazyLock<Regex> =
-        // Behind the names of loaders, or in a call.
+        // Names may take several lines. Behind the names of loaders, or in a call.
         LazyLock::new(|| {
             pattern(
-                r#"(?m-u)(?:^(?:import|export)\b[^'"\n]*['"](?:[^'"\n!]*!)*|\brequire\(\s*['"](?:[^'"\n!]*!)*)(\.{0,2}/[^'"\n]+)['"]"#,
+                r#"(?m-u)(?:^(?:import|export)\b(?:[^'"\n{]*\{[^'"{}]*\})?[^'"\n]*['"](?:[^'"\n!]*!)*|\brequire\(\s*['"](?:[^'"\n!]*!)*)(\.{0,2}/[^'"\n]+)['"]"#,
             )
         });
     let found = IMPORT.captures_iter(bytes).filter_map(|captures| captures.get(1));
@@ -113,11 +113,11 @@ mod tests {
 
     #[test]
     fn scripts_on_pages_of_vitepress_import() {
-        let text = "<script setup>\nimport A from '../A.vue'\n</script>\n\n```js\nimport B from './B.js'\n```\n";
+        let text = "<script setup>\nimport A from '../A.vue'\nimport {\n  b,\n  c,\n} from './c.js'\n</script>\n\n```js\nimport B from './B.js'\n```\n";
         let site = Site::read(&site(&[(".vitepress/config.ts", ""), ("guide/a.md", text)]));
         let found = imports(&site, &site.parse("guide/a.md", text.as_bytes()), text.as_bytes());
         let found: Vec<_> = found.iter().map(|import| (import.target.as_str(), import.is_relative())).collect();
-        assert_eq!(found, [("../A.vue", true)]);
+        assert_eq!(found, [("../A.vue", true), ("./c.js", true)]);
     }
 
     #[test]

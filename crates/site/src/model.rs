@@ -12,9 +12,10 @@ use crate::generators::{Rules, front_links, rules};
 use crate::layout::{Generator, Layout, below};
 use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink, is_external};
 use crate::paths::path_in;
+use crate::site_data::SiteData;
 use crate::sites::configured_by;
 use crate::skip_reason::SkipReason;
-use crate::tree::{Tree, joined_in};
+use crate::tree::{Tree, from_config_folder, joined_in};
 
 /// The destination of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -278,6 +279,15 @@ impl Site {
             }
         }
         (pages, skipped)
+    }
+
+    /// The files outside of the docs root that configure this site, with its navigation: those in the folder of its configuration.
+    pub fn files_above<'t>(&'t self, tree: &'t dyn Tree) -> impl Iterator<Item = &'t str> {
+        let is_own = |file: &&str| {
+            let name = file.rsplit('/').next().unwrap_or_default();
+            SiteData::of(file).is_some() && from_config_folder(tree, self.layout.home(), name) == **file
+        };
+        self.outside.iter().map(String::as_str).filter(is_own)
     }
 
     /// Every file of the docs root, in order.

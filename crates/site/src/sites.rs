@@ -8,18 +8,22 @@ use crate::generator::Generator;
 use crate::paths::path_in;
 
 /// Configurations that no other program has, each with its generator. A name that ends in `.` has any ending.
-const CONFIGURATIONS: [(&str, Generator); 13] = [
+const CONFIGURATIONS: [(&str, Generator); 17] = [
     ("docs.json", Generator::Mintlify),
     ("mint.json", Generator::Mintlify),
     ("docusaurus.config.", Generator::Docusaurus),
     (".vitepress/config.", Generator::VitePress),
     ("mkdocs.yml", Generator::MkDocs),
+    ("mkdocs.yaml", Generator::MkDocs),
     ("zensical.toml", Generator::MkDocs),
     ("book.toml", Generator::MdBook),
     ("astro.config.", Generator::Starlight),
     ("source.config.", Generator::Fumadocs),
     ("hugo.toml", Generator::Hugo),
     ("hugo.yaml", Generator::Hugo),
+    ("hugo.yml", Generator::Hugo),
+    ("hugo.json", Generator::Hugo),
+    (".gitbook.yaml", Generator::GitBook),
     ("conf.py", Generator::Sphinx),
     ("docfx.json", Generator::Docfx),
 ];

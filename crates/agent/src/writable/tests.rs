@@ -193,6 +193,15 @@ fn the_owner_allows_by_a_glob() {
 }
 
 #[test]
+fn a_pointer_of_lfs_stays() {
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n";
+    let site = files(&[("mkdocs.yml", ""), ("docs/a.md", pointer)]);
+    let refused = judged(&site, &[], "docs/a.md", Some(b"# A\n")).expect_err("refused");
+    assert!(refused.contains("Git LFS"), "{refused}");
+    assert_eq!(judged(&site, &[], "docs/a.md", None), Ok(()));
+}
+
+#[test]
 fn a_finished_job_is_held_to_the_same_rules() {
     let (before, mut after) = (site(), site());
     after.insert("guides/new.md".to_owned(), b"# New\n".to_vec());

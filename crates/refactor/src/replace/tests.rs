@@ -264,6 +264,54 @@ fn labels_of_other_navigations_change_or_are_told_of() {
     assert!(refactored.left[0].starts_with("`sidebars.js`: 1 place"), "{:?}", refactored.left);
 }
 
+/// The docs root `docs` of a repository.
+struct Docs(Files);
+
+impl Tree for Docs {
+    fn paths(&self) -> Vec<String> {
+        self.0.keys().filter_map(|path| path.strip_prefix("docs/")).map(str::to_owned).collect()
+    }
+
+    fn read(&self, path: &str) -> Option<Vec<u8>> {
+        let inside = || self.0.get(&format!("docs/{path}"));
+        path.strip_prefix("../").map_or_else(inside, |outside| self.0.get(outside)).cloned()
+    }
+
+    fn root(&self) -> &str {
+        "docs"
+    }
+
+    fn paths_outside(&self) -> Vec<String> {
+        self.0.keys().filter(|path| !path.starts_with("docs/")).map(|path| format!("../{path}")).collect()
+    }
+}
+
+#[test]
+fn labels_above_the_docs_root_change_and_what_is_no_label_is_told_of() {
+    let replaced = |files: &[(&str, &str)]| {
+        let tree = Docs(site(files));
+        let refactored = replace_text(&tree, "Acme", "Zenith", &[]).expect("a refactor");
+        let changed = touched(&refactored).into_iter().map(str::to_owned).collect::<Vec<_>>();
+        (changed, refactored.left)
+    };
+    let yaml = "site_name: Acme\nnav:\n  - Acme start: index.md\n";
+    let (changed, left) = replaced(&[
+        ("mkdocs.yml", yaml),
+        ("docs/index.md", "# Acme\n"),
+        ("README.md", "Acme\n"),
+        ("other/mkdocs.yml", yaml),
+    ]);
+    assert_eq!(changed, ["../mkdocs.yml", "index.md"]);
+    assert_eq!(left, ["`../mkdocs.yml`: 1 place that may be more than words, which are yours to change"]);
+    let json = "{\"name\": \"Acme\", \"seo\": {\"metatags\": {\"og:site\": \"Acme\"}}, \"navigation\": [\"docs/a\"]}";
+    let (changed, left) = replaced(&[("docs.json", json), ("docs/a.mdx", "Acme\n")]);
+    assert_eq!(changed, ["../docs.json", "a.mdx"]);
+    assert_eq!(left, ["`../docs.json`: 1 place that may be more than words, which are yours to change"]);
+    let (_, refactored) =
+        everywhere(&site(&[("docs.json", "{\"name\": \"Acme\""), ("a.mdx", "x\n")]), "Acme", "Zenith");
+    assert_eq!(refactored.left, ["`docs.json` holds it, and is not JSON that can be read"]);
+}
+
 #[test]
 fn an_address_changes_in_no_navigation_that_names_pages_in_its_own_way() {
     let sidebars = "{\"docs\": [{\"type\": \"link\", \"label\": \"/old\", \"href\": \"/old/x\"}, \"/old/x\"]}\n";

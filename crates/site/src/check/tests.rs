@@ -89,6 +89,17 @@ fn only_what_is_new_is_told() {
 }
 
 #[test]
+fn a_broken_link_in_the_place_of_another_is_new() {
+    let before = pages(&[("a.mdx", "[x](/nowhere.md)"), ("b.mdx", "x")]);
+    let mut after = before.clone();
+    after.insert("a.mdx".into(), titled("[x](/nothing.md)").into_bytes());
+    assert_eq!(
+        messages(&new_findings(&before, &after, &["a.mdx".to_owned()]).findings),
+        ["a.mdx:4 `/nothing.md` leads nowhere"]
+    );
+}
+
+#[test]
 fn references_to_removed_pages_are_reported() {
     let mut before = pages(&[("guides/a.mdx", "[own](/nowhere)"), ("b.mdx", "[x](guides/a)"), ("c.mdx", "nothing")]);
     before.insert("docs.json".into(), br#"{"navigation": [{"group": "G", "pages": ["guides/a"]}]}"#.to_vec());

@@ -78,7 +78,7 @@ fn plugin_redirect_messages(tree: &dyn Tree, site: &Site, from: &str, to: &str) 
     let endings = ["ts", "js", "mjs", "cjs", "mts"].map(|ending| format!("docusaurus.config.{ending}"));
     let programs = endings.iter().map(|name| (name.as_str(), "@docusaurus/plugin-client-redirects"));
     programs
-        .chain([("_config.yml", "jekyll-redirect-from")])
+        .chain([("_config.yml", "jekyll-redirect-from"), ("conf.py", "rediraffe"), ("conf.py", "sphinx_reredirects")])
         .map(|(name, plugin)| (from_config_folder(tree, home, name), plugin))
         .filter(|(file, plugin)| names(file, plugin))
         .filter_map(|(file, plugin)| manual_redirect_message(site, from, to, &file, plugin, "which are not edited"))
