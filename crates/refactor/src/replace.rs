@@ -51,7 +51,8 @@ pub fn replace_text(
     let mut result = Outcome::default();
     let pattern = Regex::new(&regex::escape(find)).map_err(|_| RefactorError::EmptyText)?;
     if find != replace {
-        for file in site.files().chain(site.files_above(tree)) {
+        let above = site.files_above(tree).filter(|file| SiteData::of(file).is_some());
+        for file in site.files().chain(above) {
             let is_navigation = SiteData::of(file).is_some() && !selection.is_narrowed() && !is_of_code;
             if !(selection.has(file) || is_navigation) || (is_of_code && !is_markdown(file)) {
                 continue;

@@ -12,7 +12,6 @@ use crate::generators::{Rules, front_links, rules};
 use crate::layout::{Generator, Layout, below};
 use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink, is_external};
 use crate::paths::path_in;
-use crate::site_data::SiteData;
 use crate::sites::configured_by;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_config_folder, joined_in};
@@ -281,13 +280,12 @@ impl Site {
         (pages, skipped)
     }
 
-    /// The files outside of the docs root that configure this site, with its navigation: those in the folder of its configuration.
+    /// The files outside of the docs root in the folder of the site's configuration.
     pub fn files_above<'t>(&'t self, tree: &'t dyn Tree) -> impl Iterator<Item = &'t str> {
-        let is_own = |file: &&str| {
+        self.outside.iter().map(String::as_str).filter(|file| {
             let name = file.rsplit('/').next().unwrap_or_default();
-            SiteData::of(file).is_some() && from_config_folder(tree, self.layout.home(), name) == **file
-        };
-        self.outside.iter().map(String::as_str).filter(is_own)
+            from_config_folder(tree, self.layout.home(), name) == **file
+        })
     }
 
     /// Every file of the docs root, in order.

@@ -41,7 +41,7 @@ pub(crate) struct PostingsList {
 
 /// A block of a postings list: documents that contain a word, and the frequency of the word in each.
 pub(crate) struct Block<'b> {
-    documents: &'b [u32],
+    pub(crate) documents: &'b [u32],
     often: &'b [u32],
 }
 
@@ -199,22 +199,19 @@ impl Lookup<'_> {
         let all_count = self.without.is_empty();
         let shares = text.by_length.map(|by_length| listed.share * by_length);
         self.each_block(listed, |block| {
-            for (document, often) in block.documents.iter().zip(block.often) {
-                let page = stats.page[*document as usize];
-                if page == NO_PAGE || !all_count && self.without.contains(&(stats.first + *document as usize)) {
-                    continue;
+            let counted = block.documents.iter().zip(block.often).filter_map(|(document, often)| {
+                let (page, number) = (stats.page[*document as usize], stats.first + *document as usize);
+                if page == NO_PAGE || !all_count && self.without.contains(&number) {
+                    return None;
                 }
-                let often = *often as f32;
-                if text.field == self.fields.link {
-                    scores.add(page as usize, often * listed.share);
-                } else {
-                    let at = match text.scored {
-                        Scored::Sections => stats.first + *document as usize,
-                        Scored::Pages => page as usize,
-                    };
-                    scores.add(at, often * shares[usize::from(norms.fieldnorm_id(*document))]);
-                }
-            }
+                let share = match text.field == self.fields.link {
+                    true => listed.share,
+                    false => shares[usize::from(norms.fieldnorm_id(*document))],
+                };
+                let at = if text.scored == Scored::Sections { number } else { page as usize };
+                Some((at, *often as f32 * share))
+            });
+            scores.add(block.documents.len(), counted);
         })
     }
 

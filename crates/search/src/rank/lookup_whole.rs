@@ -19,9 +19,7 @@ impl Lookup<'_> {
         for field in [fields.body, fields.code, fields.description, fields.headings] {
             for listed in found.in_field(field) {
                 let pages = &self.stats.segments[listed.segment].page;
-                self.each_block(listed, |block| {
-                    block.pages(pages, listed.share).for_each(|(page, often)| scores.add(page, often));
-                })?;
+                self.each_block(listed, |block| scores.add(block.documents.len(), block.pages(pages, listed.share)))?;
             }
         }
         self.each_page(found, fields.heading, |page, often| scores.take_off(page, often))?;
@@ -30,7 +28,7 @@ impl Lookup<'_> {
             let sections = self.stats.sections_of[page] as f32;
             let begins = often.min(scores.often(page) / sections.max(1.0));
             scores.take_off(page, sections * begins);
-            scores.add(page, often);
+            scores.add(1, [(page, often)]);
         })
     }
 

@@ -27,9 +27,39 @@ struct Table {
     /// The weighted frequency of the current word, by number.
     often: Vec<f32>,
     /// The numbers that contain the current word, each once.
-    touched: Vec<u32>,
+    touched: DistinctNumbers,
     /// The numbers with a score, each once.
-    found: Vec<u32>,
+    found: DistinctNumbers,
+}
+
+/// A list of distinct numbers, appended to without branching: half of the branches would be mispredicted, which takes longer than
+/// everything else that is done for a number.
+#[derive(Debug, Default)]
+struct DistinctNumbers {
+    /// Only the first `count` are valid. A number that is noted again is written behind them and not counted.
+    numbers: Vec<u32>,
+    count: usize,
+}
+
+impl DistinctNumbers {
+    /// Makes room for `most` more numbers, and for one that is noted again.
+    fn reserve(&mut self, most: usize) {
+        let room = self.count + most + 1;
+        if self.numbers.len() < room {
+            self.numbers.resize(room, 0);
+        }
+    }
+
+    fn add(&mut self, number: usize, is_new: bool) {
+        if let Some(next) = self.numbers.get_mut(self.count) {
+            *next = number as u32;
+        }
+        self.count += usize::from(is_new);
+    }
+
+    fn all(&self) -> impl Iterator<Item = usize> {
+        self.numbers.iter().take(self.count).map(|number| *number as usize)
+    }
 }
 
 /// Maximum number of tables in the pool. Further concurrent questions allocate their own.
@@ -59,13 +89,15 @@ impl ScoreAccumulator {
         Self { table, rarities: Vec::new(), of: of as f32, k1, tables: Arc::clone(tables) }
     }
 
-    /// Adds to the frequency of the current word.
-    pub(crate) fn add(&mut self, at: usize, often: f32) {
-        let known = &mut self.table.often[at];
-        if *known == 0.0 {
-            self.table.touched.push(at as u32);
+    /// Adds to the frequency of the current word, for at most `most` numbers.
+    pub(crate) fn add(&mut self, most: usize, each: impl IntoIterator<Item = (usize, f32)>) {
+        let Table { often: all, touched, .. } = &mut self.table;
+        touched.reserve(most);
+        for (at, often) in each {
+            let known = &mut all[at];
+            touched.add(at, *known == 0.0);
+            *known += often;
         }
-        *known += often;
     }
 
     /// Subtracts from the frequency of the current word. The number is still counted as containing the word.
@@ -92,31 +124,31 @@ impl ScoreAccumulator {
         counts: impl Fn(usize) -> f32,
     ) {
         let Table { all, often, touched, found } = &mut self.table;
-        let rarity = rarity(self.of, touched.len() as f32);
+        let rarity = rarity(self.of, touched.count as f32);
         if word.is_some_and(|word| word == self.rarities.len()) {
             self.rarities.push(rarity);
         }
         let (bit, most) = (bit(word), weight * rarity * (self.k1 + 1.0));
-        for number in touched.drain(..) {
-            let at = number as usize;
+        found.reserve(touched.count);
+        for at in touched.all() {
             let often = std::mem::take(&mut often[at]);
             if often <= nothing {
                 continue;
             }
             let (entry, often) = (&mut all[at], often * counts(at));
-            if entry.score == 0.0 {
-                found.push(number);
-            }
+            found.add(at, entry.score == 0.0);
             entry.score += most * often / (often + self.k1);
             entry.met |= bit;
         }
+        touched.count = 0;
     }
 
     /// Resets everything.
     pub(crate) fn clear(&mut self) {
         let Table { all, often, touched, found } = &mut self.table;
-        touched.drain(..).for_each(|at| often[at as usize] = 0.0);
-        found.drain(..).for_each(|at| all[at as usize] = Entry::default());
+        touched.all().for_each(|at| often[at] = 0.0);
+        found.all().for_each(|at| all[at] = Entry::default());
+        (touched.count, found.count) = (0, 0);
         self.rarities.clear();
     }
 
@@ -134,7 +166,7 @@ impl ScoreAccumulator {
     }
 
     pub(crate) fn found(&self) -> impl Iterator<Item = usize> {
-        self.table.found.iter().map(|at| *at as usize)
+        self.table.found.all()
     }
 }
 
@@ -181,9 +213,9 @@ mod tests {
     fn a_rare_word_scores_more_than_a_common_one_and_more_of_it_ever_less() {
         let tables = Arc::default();
         let mut scores = ScoreAccumulator::new(4, 4, 1.2, &tables);
-        scores.add(0, 1.0);
+        scores.add(1, [(0, 1.0)]);
         scores.finish_word(1.0, Some(0), 0.0, |_| 1.0);
-        (0..4).for_each(|at| scores.add(at, if at == 2 { 9.0 } else { 1.0 }));
+        scores.add(4, (0..4).map(|at| (at, if at == 2 { 9.0 } else { 1.0 })));
         scores.finish_word(1.0, Some(1), 0.0, |_| 1.0);
         assert!(scores.score(0) > 2.0 * scores.score(1));
         assert!(scores.score(2) > scores.score(1) && scores.score(2) < 3.0 * scores.score(1));
@@ -198,9 +230,9 @@ mod tests {
         let tables = Arc::default();
         let torn = || {
             let mut scores = ScoreAccumulator::new(2, 2, 1.2, &tables);
-            scores.add(0, 1.0);
+            scores.add(1, [(0, 1.0)]);
             scores.finish_word(1.0, None, 0.0, |_| 1.0);
-            scores.add(2, 1.0);
+            scores.add(1, [(2, 1.0)]);
         };
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(torn)).expect_err("there is no third");
         assert!(ScoreAccumulator::new(2, 2, 1.2, &tables).score(0) == 0.0);
@@ -210,9 +242,9 @@ mod tests {
     fn a_table_that_was_used_is_as_good_as_a_new_one() {
         let tables = Arc::default();
         let mut used = ScoreAccumulator::new(3, 3, 1.2, &tables);
-        used.add(2, 1.0);
+        used.add(1, [(2, 1.0)]);
         used.finish_word(1.0, Some(4), 0.0, |_| 1.0);
-        used.add(1, 1.0);
+        used.add(1, [(1, 1.0)]);
         drop(used);
         for size in [2, 5] {
             let scores = ScoreAccumulator::new(size, size, 1.2, &tables);
