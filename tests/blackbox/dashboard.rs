@@ -395,7 +395,9 @@ fn a_pull_request_is_talked_about_closed_opened_again_and_becomes_one_commit() {
     let id = job["prLink"].as_str().and_then(|link| link.rsplit('/').next()).expect("a link").to_owned();
     let here = format!("/dashboard/{PROJECT}/pulls/{id}");
     editor.gets(&here);
-    assert_eq!(editor.posts(&format!("{here}/comment"), &[("comment", " ")]).status, 400);
+    let refused = editor.posts(&format!("{here}/comment"), &[("comment", " "), ("at", "quickstart.mdx:3")]);
+    assert_eq!(refused.status, 400);
+    assert!(refused.text().contains("name=\"at\" value=\"quickstart.mdx:3\""), "it keeps its line: {}", refused.text());
     assert_eq!(editor.posts(&format!("{here}/comment"), &[("comment", "Is <i>this</i> right?")]).status, 303);
     let page = editor.gets(&here).text().to_owned();
     for shown in ["Is &lt;i&gt;this&lt;/i&gt; right?", "ed@example.com", "Commits", "Squash and merge"] {
@@ -611,7 +613,7 @@ fn people_watch_while_the_server_starts_again_in_a_browser() {
     let chromium = std::env::var_os("DOCENT_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
     let model = ModelServer::start();
     let slow =
-        (0..240).fold(Reply::text("I look"), |reply, _| reply.pause(Duration::from_millis(500)).say(" and look"));
+        (0..240).fold(Reply::text("I **look**"), |reply, _| reply.pause(Duration::from_millis(500)).say(" and look"));
     model.replies(slow.finish("Nothing"));
     let environment = model.configures(Wire::OpenAi);
     let environment: Vec<(&str, &str)> =

@@ -120,7 +120,7 @@ await page.locator('#comment').fill('Why **gadget**?');
 await page.locator('#comment').press('Control+Enter');
 await page.getByText('The comment is added.').waitFor();
 expect('a comment is rendered', (await page.locator('.comment strong', { hasText: 'gadget' }).count()) === 1);
-expect('and stands at its line', (await page.locator('.diff td', { hasText: 'Why **gadget**?' }).count()) === 1);
+expect('and stands at its line, rendered', (await page.locator('.diff td .words strong', { hasText: 'gadget' }).count()) === 1);
 await page.reload();
 expect('its message goes away', (await page.getByText('The comment is added.').count()) === 0);
 

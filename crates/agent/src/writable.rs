@@ -58,7 +58,7 @@ pub(crate) struct Refusal {
 /// How a file begins that stands for one in Git LFS.
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 
-/// The language of a file that is read as what it is.
+/// The language of a file that is read by its own name.
 const PAGE: &str = "page";
 
 /// The code of a file before the job.
@@ -111,11 +111,11 @@ impl<'b> Writable<'b> {
         if before.is_none() {
             check_new_name(path).map_err(|why| refused(&why))?;
         }
-        if before.as_deref().is_some_and(|before| before.starts_with(LFS_POINTER)) && after.is_some() {
-            return Err(refused(&"it is kept in Git LFS: what is here is a pointer, and not the file"));
-        }
         if before.as_deref() == after || self.allowed.has(path) {
             return Ok(());
+        }
+        if before.as_deref().is_some_and(|before| before.starts_with(LFS_POINTER)) && after.is_some() {
+            return Err(refused(&"it is kept in Git LFS: what is here is a pointer, and not the file"));
         }
         let kind = self.kind(path, before.as_deref(), after);
         let is_new_template = after.is_some_and(|after| is_template(path, after)) && !is_page(path);

@@ -155,7 +155,7 @@ impl Assistant {
         let answer_id = MessageId::new(self.ids.unguessable());
         let turn = Turn {
             question_id: asked.id,
-            question: bounds::cut(&asked.text, bounds::QUESTION).into_owned(),
+            question: bounds::cut_middle(&asked.text, bounds::QUESTION).into_owned(),
             answer_id: answer_id.to_string(),
             asked_at: self.clock.now(),
             page: ask.current_path.clone(),

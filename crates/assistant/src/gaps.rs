@@ -119,7 +119,10 @@ fn gap(
     for text in &texts {
         let content = content_words(text, None);
         // A name such as `pkg.retry` has one in it.
-        let has = |word: &str, known: &str| known.len() > 2 && word.to_lowercase().contains(known);
+        let has = |word: &str, known: &str| {
+            let word = word.to_lowercase();
+            word == known || known.len() > 2 && word.contains(known)
+        };
         let is_content = |word: &String| content.iter().any(|known| has(word, &known.word));
         let unknown = never_mentioned(text).into_iter().filter(is_content);
         let is_new = |word: &String| unknown_words.iter().all(|known| !known.eq_ignore_ascii_case(word));
@@ -328,6 +331,7 @@ mod tests {
         let all = |text: &str| text.split([' ', '?']).filter(|word| !word.is_empty()).map(str::to_owned).collect();
         let unknown = |questions: &[&str]| gaps(&asked(questions), 1, all)[0].unknown_words.clone();
         assert_eq!(unknown(&["Is there a Frobnitz adapter?"]), ["Frobnitz", "adapter"]);
+        assert_eq!(unknown(&["Does it support S3?"]), ["support", "S3"]);
         let mixed =
             ["Comment est-ce que je configure Frobnitz pour mon site?", "How do I configure frobnitz for the site?"];
         assert_eq!(unknown(&mixed), ["configure", "Frobnitz", "site"], "each in its language");

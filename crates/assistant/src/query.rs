@@ -85,6 +85,11 @@ pub(crate) fn depends_on_context(question: &str) -> bool {
         || points_back(&words)
 }
 
+/// Whether a question is about something that it does not name, such as “What is this about?”.
+pub(crate) fn names_nothing(question: &str) -> bool {
+    points_back(&words(question))
+}
+
 /// Whether a word of a question refers back to something said.
 fn points_back(words: &[String]) -> bool {
     let is = |at: usize, known: &[&str]| known.contains(&words[at].as_str());
@@ -133,6 +138,12 @@ mod tests {
         let own = "How do I configure the retry policy of a queue?";
         assert_eq!(query(own, "x"), SearchWords { beside: "x".to_owned(), ..SearchWords::only(own) });
         assert_eq!(query("Thanks!", "x"), SearchWords::default());
+    }
+
+    #[test]
+    fn a_question_that_names_nothing_is_about_the_page() {
+        assert!(names_nothing("What is this about?") && names_nothing("How do I turn it off?"));
+        assert!(!names_nothing("API rate limits") && !names_nothing("Best pizza nearby?"));
     }
 
     #[test]

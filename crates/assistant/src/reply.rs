@@ -261,7 +261,9 @@ impl Reply {
     }
 
     async fn choose_words(&mut self) {
-        let page = self.retrieval.title_here();
+        let names_nothing = || query::names_nothing(&Message::read(&self.dialogue.question).question);
+        let is_about_page = self.dialogue.before.is_empty() && self.context.is_empty() && names_nothing();
+        let page = if is_about_page { self.retrieval.title_here() } else { None };
         (self.query, self.spent) = look_for(self.model.as_ref(), &self.dialogue, &self.context, page).await;
         self.meter.end(self.spent);
     }
@@ -422,6 +424,8 @@ impl Reply {
 }
 
 /// The search words, and the tokens used to determine them: only a question that is incomplete alone uses any.
+///
+/// `page`: the title of the page that the reader is on, if the question is about that.
 async fn look_for(
     model: &dyn Model,
     dialogue: &Dialogue,
@@ -441,9 +445,7 @@ async fn look_for(
         return (SearchWords::only(better), spent);
     }
     let earlier = before.iter().rev().map(|turn| turn.question.as_str());
-    // The page that the reader is on is what a question such as “What is this about?” means where nothing else is.
-    let meant = selected.or(page.as_deref().filter(|_| before.is_empty()));
-    let SearchWords { text, after, beside } = query::query(message, meant, earlier);
+    let SearchWords { text, after, beside } = query::query(message, selected.or(page.as_deref()), earlier);
     let short = |words: String| words.chars().take(OUR_LONGEST_QUERY).collect();
     (SearchWords { text: short(text), after: after.map(short), beside: short(beside) }, Usage::default())
 }

@@ -14,8 +14,6 @@ const LONGEST_SUGGESTION: usize = 200;
 
 /// What is said where the docs have no answer, and what small models say without the note.
 pub(crate) const NO_ANSWER: &str = "The docs do not answer this.";
-/// The longest text that says no more than that, in bytes.
-const LONGEST_PLAIN_NO: usize = 100;
 
 /// The text of a reply in the form that is sent.
 pub(crate) struct ReplyText {
@@ -103,9 +101,7 @@ impl ReplyText {
 
     /// Whether the model has noted that the docs do not contain the answer, or says that and no more.
     pub(crate) fn says_unanswered(&self) -> bool {
-        let said = self.answer[self.step..].trim();
-        let is_plain = said.starts_with(NO_ANSWER.trim_end_matches('.')) && said.len() <= LONGEST_PLAIN_NO;
-        is_plain || self.notes(UNANSWERED).next().is_some()
+        self.answer[self.step..].trim() == NO_ANSWER || self.notes(UNANSWERED).next().is_some()
     }
 
     /// The questions that the model suggests to ask next.

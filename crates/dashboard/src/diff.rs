@@ -120,7 +120,7 @@ pub(crate) struct DiffFrame<'f> {
     /// The address of the page with the change.
     pub(crate) here: &'f str,
     /// The address at which a file can be read, by its path.
-    pub(crate) place_of: &'f dyn Fn(&str) -> Option<String>,
+    pub(crate) url_of: &'f dyn Fn(&str) -> Option<String>,
     pub(crate) threads: &'f LineComments,
     /// Whether lines lead to the form of a comment.
     pub(crate) can_comment: bool,
@@ -205,7 +205,7 @@ fn file_section(
                 (line_counts(file))
             }
             // Not in the line above, which is a button.
-            @if let Some(url) = (frame.place_of)(&file.path) { p.place { a href=(url) rel="noopener noreferrer" { "Open the file" } } }
+            @if let Some(url) = (frame.url_of)(&file.path).filter(|_| file.status != FileStatus::Deleted) { p.place { a href=(url) rel="noopener noreferrer" { "The file" @if !url.starts_with("https://") { " as it is now" } } } }
             div.scroll tabindex="0" role="region" aria-label=(format_args!("Changes of {}", printable(&file.path))) {
                 table {
                     colgroup {
@@ -518,7 +518,7 @@ mod tests {
     fn highlights_and_marks_go_together() {
         let file = file("x.md", "@@ -1,2 +1,2 @@\n ---\n-title: \"an old <b>\"\n+title: \"a new <b>\"\n");
         let threads = LineComments::default();
-        let frame = DiffFrame { here: "/here", place_of: &|_| None, threads: &threads, can_comment: true };
+        let frame = DiffFrame { here: "/here", url_of: &|_| None, threads: &threads, can_comment: true };
         let shown = body(&file, false, Layout::Unified, &frame, &mut Left::new()).into_string();
         let expected = concat!(
             "<bdi><span class=\"c-name\">title</span>: <span class=\"c-lit\">&quot;</span></bdi>",
@@ -544,7 +544,7 @@ mod tests {
             assert_eq!(read(&file, false).len(), text.lines().count());
             for (is_rest, layout) in [(false, Layout::Unified), (true, Layout::Split)] {
                 let threads = LineComments::default();
-                let frame = DiffFrame { here: "/here", place_of: &|_| None, threads: &threads, can_comment: true };
+                let frame = DiffFrame { here: "/here", url_of: &|_| None, threads: &threads, can_comment: true };
                 let _ = body(&file, is_rest, layout, &frame, &mut Left::new());
             }
             assert_eq!(words(&counterpart).concat(), counterpart);

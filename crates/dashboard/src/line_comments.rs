@@ -8,6 +8,7 @@ use docent_types::Timestamp;
 use maud::{Markup, html};
 
 use crate::text::{Untrusted, relative_time, shortened};
+use crate::words::{Place, words};
 
 /// The longest path of a line, in bytes.
 const MAX_PATH_BYTES: usize = 500;
@@ -50,12 +51,13 @@ pub(crate) struct LineComments(HashMap<(String, usize), Vec<Markup>>);
 
 impl LineComments {
     /// `here` is the address of the page with the list of comments.
-    pub(crate) fn of(comments: &[PullComment], now: Timestamp, here: &str) -> Self {
+    pub(crate) fn of(comments: &[PullComment], now: Timestamp, here: &str, place: Place<'_>) -> Self {
         let mut found: HashMap<(String, usize), Vec<Markup>> = HashMap::new();
         for comment in comments {
             let Some((line, rest)) = LineOf::parse(&comment.text) else { continue };
             let shown = html! {
-                p { (crate::icon::Icon::Conversations) " " strong { (Untrusted(&comment.author)) } " " (relative_time(comment.at, now)) ": " (Untrusted(&shortened(rest, MAX_CHARS_AT_LINE))) " " a href=(format_args!("{here}#comments")) { "All comments" } }
+                p { (crate::icon::Icon::Conversations) " " strong { (Untrusted(&comment.author)) } " " (relative_time(comment.at, now)) " " a href=(format_args!("{here}#comments")) { "All comments" } }
+                (words(&shortened(rest, MAX_CHARS_AT_LINE), place))
             };
             found.entry((line.path, line.number)).or_default().push(shown);
         }

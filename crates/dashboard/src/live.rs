@@ -144,7 +144,10 @@ impl JobChanges {
         };
         loop {
             match watching.next().await {
-                Ok(Some(JobUpdate::Entry(_))) => return Some(JobChange::Journal),
+                Ok(Some(JobUpdate::Entry(_))) => {
+                    *words = GrowingWords::default();
+                    return Some(JobChange::Journal);
+                }
                 Ok(Some(JobUpdate::Live(JobEvent::Delta { at, text }))) => {
                     if at == 0 {
                         *words = GrowingWords::default();

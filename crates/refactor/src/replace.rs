@@ -379,12 +379,13 @@ impl Work<'_> {
         let (mut edits, mut left) = (Vec::new(), 0);
         for (member, json, string) in json.strings() {
             let after = self.replaced(string);
-            let is_label = member.is_some_and(|member| has_word(LABELS, member)) && !is_external(string);
+            let is_url = is_external(string) && !string.contains(char::is_whitespace);
+            let is_label = member.is_some_and(|member| has_word(LABELS, member)) && !is_url;
             let is_replaceable =
                 is_label || (self.links == Links::Change && !self.breaks_navigation(file, string, &after));
             if after != string && is_replaceable {
                 edits.push(TextEdit::new(json.span.clone(), serde_json::Value::from(after).to_string()));
-            } else if after != string && !is_external(string) {
+            } else if after != string && !is_url {
                 left += 1;
             }
         }

@@ -44,16 +44,24 @@ pub(crate) fn start(logger: Logger) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What the crates of Docent are called behind `docent_`.
+const CRATES: &str = "access agent api_docs assistant authoring builtin dashboard discovery embed forge forge_http hooks http_client http_v1 http_v2 jobs llm llm_http markdown mcp openid operators quarantine refactor search site store store_postgres types ui_stream web widget workspace";
+
 /// Reads a filter. A word alone is a level; the parser would take a misspelled one for a crate and log nothing else.
 fn filter(text: &str) -> Result<Targets, Failure> {
     const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
     let remedy =
         "write one of off, error, warn, info, debug and trace, or levels by crate, as in warn,docent_jobs=debug";
     let is_level = |word: &str| LEVELS.iter().any(|level| word.eq_ignore_ascii_case(level));
-    let words = text.split(',').map(str::trim).filter(|part| !part.is_empty() && !part.contains('='));
-    if let Some(odd) = words.into_iter().find(|word| !is_level(word) && !word.starts_with("docent")) {
-        let shown: String = odd.chars().take(40).collect();
-        return Err(Failure::usage(format!("DOCENT_LOG: `{shown}` is no level; {remedy}")));
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let shown = || part.chars().take(40).collect::<String>();
+        let name = part.split(['=', ':']).next().unwrap_or_default();
+        if !part.contains('=') && !is_level(part) && !name.starts_with("docent") {
+            return Err(Failure::usage(format!("DOCENT_LOG: `{}` is no level; {remedy}", shown())));
+        }
+        if name.starts_with("doc") && name != "docent" && !CRATES.split(' ').any(|known| name.strip_prefix("docent_") == Some(known)) {
+            return Err(Failure::usage(format!("DOCENT_LOG: `{}` names no crate of docent; there are {CRATES}", shown())));
+        }
     }
     text.parse().map_err(|error| Failure::usage(format!("DOCENT_LOG: {error}; {remedy}")))
 }
@@ -71,5 +79,21 @@ mod tests {
             let refused = filter(bad).expect_err(bad).to_string();
             assert!(refused.starts_with("DOCENT_LOG: ") && refused.contains("docent_jobs=debug"), "{refused}");
         }
+        for bad in ["docnet_jobs=debug", "docent_jbos", "warn,docent_job=debug"] {
+            let refused = filter(bad).expect_err(bad).to_string();
+            assert!(refused.contains("names no crate of docent") && refused.contains(" jobs "), "{refused}");
+        }
+    }
+
+    #[test]
+    fn each_crate_can_be_named() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+        let mut names: Vec<String> = std::fs::read_dir(folder)
+            .expect("the crates")
+            .filter_map(|entry| Some(entry.ok()?.file_name().to_str()?.replace('-', "_")))
+            .filter(|name| name != "server")
+            .collect();
+        names.sort_unstable();
+        assert_eq!(names.join(" "), CRATES);
     }
 }

@@ -182,7 +182,11 @@ impl Transactions {
         if self.connection.is_autocommit() {
             return Ok(Err(NotCommitted::RolledBack));
         }
-        if keep || (command.decides() == Decides::BeforeWriting && self.connection.total_changes() == before) {
+        let is_unchanged = self.connection.total_changes() == before;
+        if command.decides() == Decides::BeforeWriting && is_unchanged {
+            return self.run("COMMIT").map(Ok);
+        }
+        if keep {
             return self.run_commit().map(Ok);
         }
         self.connection.mark_undone();

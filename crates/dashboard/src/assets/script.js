@@ -159,14 +159,17 @@ const keepingFocus = (element, change) => {
   const changed = change();
   if (focus) changed.querySelector(`[href="${CSS.escape(focus)}"]`)?.focus();
 };
+// Whether what is to come is what is there, once it is unfolded as that is.
+const isSame = (part, next) => {
+  const [folds, nexts] = [part, next].map((of) => [...of.querySelectorAll("details")]);
+  if (folds.length === nexts.length) nexts.forEach((fold, at) => { fold.open = folds[at].open; });
+  return part.isEqualNode(next);
+};
 // Puts a part of a page in the place of what is there. One that was loaded stays until there is another to load, one that is the
 // same stays, so that no click is lost, and what somebody unfolded stays unfolded.
 const replacePart = (next) => {
   const part = document.getElementById(next.id);
-  if (!part || (next.dataset.load && part.dataset.loaded === next.dataset.load)) return;
-  const folds = part.querySelectorAll("details");
-  next.querySelectorAll("details").forEach((fold, at) => { fold.open = folds[at]?.open ?? fold.open; });
-  if (part.isEqualNode(next)) return;
+  if (!part || (next.dataset.load && part.dataset.loaded === next.dataset.load) || isSame(part, next)) return;
   keepingFocus(part, () => { part.replaceWith(next); return next; });
   if (next.dataset.load) load(next);
 };
@@ -216,7 +219,7 @@ if (live && navigator.locks && window.BroadcastChannel) {
           }
           replacePart(whole.getElementById("now"));
           await new Promise(requestAnimationFrame);
-          keepingFocus(live, () => { live.replaceChildren(...next.childNodes); return live; });
+          if (!isSame(live, next)) keepingFocus(live, () => { live.replaceChildren(...next.childNodes); return live; });
         }
       } while (again);
     } catch {
@@ -330,6 +333,8 @@ ask?.addEventListener("submit", async (event) => {
   found.replaceChildren();
   times.textContent = "Asking …";
   event.submitter.ariaBusy = "true";
+  // Read to who cannot see it when it is whole, and not with each word.
+  answer.ariaBusy = "true";
   const began = performance.now();
   const since = () => `${((performance.now() - began) / 1000).toFixed(2)} s`;
   const told = [];
@@ -379,6 +384,6 @@ ask?.addEventListener("submit", async (event) => {
   } catch (error) {
     times.textContent = `The server could not be reached: ${error.message}. Ask again in a moment.`;
   } finally {
-    event.submitter.ariaBusy = null;
+    event.submitter.ariaBusy = answer.ariaBusy = null;
   }
 });

@@ -9,6 +9,7 @@ use crate::dashboard::AuthorizedRequest;
 use crate::icon::Icon;
 use crate::layout::{Section, View};
 use crate::parts::{Column, empty, notice, table};
+use crate::pages::pulls::on_forge;
 use crate::text::{Untrusted, counted, shortened};
 use crate::words::{Place, docs_page, words};
 
@@ -39,7 +40,10 @@ pub(crate) fn docs(request: &AuthorizedRequest<'_>, project: &Project) -> Respon
     let place = Place::of(project, Some(&docs));
     let body = html! {
         p.facts {
-            span { (Icon::File) code { (Untrusted(&page.file)) } }
+            span { (Icon::File) @match file_on_forge(project, &page.file) {
+                Some(url) => a href=(url) rel="noopener noreferrer" { code { (Untrusted(&page.file)) } },
+                None => code { (Untrusted(&page.file)) },
+            } }
             span { "served at " code { "/" (Untrusted(&docs.url_of(&address).unwrap_or_default())) } }
             @if !page.groups.is_empty() { span { "for " (Untrusted(&page.groups.join(", "))) } }
         }
@@ -47,6 +51,12 @@ pub(crate) fn docs(request: &AuthorizedRequest<'_>, project: &Project) -> Respon
     };
     let title = shortened(&page.title, 120);
     request.show(View::new(&docent_types::printable(&title), Section::Home, Some(project)).below(all, "Pages"), &body)
+}
+
+/// The address of a file of the docs on the forge that has the repository.
+fn file_on_forge(project: &Project, file: &str) -> Option<String> {
+    let below = [project.docs_root.as_str(), file].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+    on_forge(project, &project.branch, Some(&below.join("/")))
 }
 
 /// A text without the title that stands above it.

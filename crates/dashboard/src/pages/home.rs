@@ -53,7 +53,10 @@ pub(crate) async fn home(request: &AuthorizedRequest<'_>) -> Result<Response, Ht
                 @if is_wrong { (checks(&findings, now)) }
                 (project_table(&rows, now))
                 h2 { "Latest jobs" }
-                (jobs::table_of(request, &jobs::latest(request, projects, MAX_LATEST).await?, now, true).await)
+                @match (jobs::latest(request, projects, MAX_LATEST).await?, projects.first()) {
+                    (jobs, Some(project)) if jobs.is_empty() => (jobs::none_yet(request, project)),
+                    (jobs, _) => (jobs::table_of(request, &jobs, now, true).await),
+                }
                 h2 { "Latest pull requests" }
                 (pulls::latest(request, projects, MAX_LATEST).await?)
             }
@@ -207,8 +210,8 @@ pub(crate) async fn project(request: &AuthorizedRequest<'_>, project: &Project) 
     let body = html! {
         div data-live="jobs" {
             p.facts {
-                span { (Icon::Projects) code { (docent_types::repository_url(&project.repository)) } }
-                span { (Icon::Branch) code { (project.branch) } }
+                span { (Icon::Projects) (pulls::repository(project)) }
+                span { (Icon::Branch) (pulls::branch(project, &project.branch, None)) }
                 @if !project.docs_root.is_empty() { span { (Icon::File) "below " code { (project.docs_root) } } }
             }
             ul.tiles {

@@ -28,6 +28,8 @@ use crate::words::{Place, first_words, folded_words, words};
 
 /// The title of the page, in characters.
 const MAX_TITLE_CHARS: usize = 100;
+/// The longest step of a plan, in characters.
+const MAX_STEP_CHARS: usize = 300;
 /// Instructions and messages of earlier turns on the page, the newest.
 const MAX_TALK: usize = 12;
 /// Lines of an instruction and of a message that are shown before the rest is folded.
@@ -108,7 +110,7 @@ async fn page_of(
     let query = filter.query();
     let body = html! {
         (head(&view).await?)
-        div #saying aria-hidden="true" {}
+        div #saying {}
         (follow_up(&view, typed, problem))
         (changed(&view))
         (foot(&view).await)
@@ -328,7 +330,7 @@ fn plan(todos: &[Todo]) -> Markup {
                         TodoStatus::Pending => (Icon::Pending),
                         TodoStatus::Cancelled => (Icon::Closed),
                     }
-                    span { (Untrusted(&todo.content)) span.unseen { ", " (status(todo.status).replace('_', " ")) } }
+                    span { bdi { (first_words(&todo.content, MAX_STEP_CHARS)) } span.unseen { ", " (status(todo.status).replace('_', " ")) } }
                 }
             }
         }

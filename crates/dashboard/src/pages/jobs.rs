@@ -145,6 +145,7 @@ async fn list(
             (state_links(STATES.map(|(name, status, word)| (name, word, count(found, status))), filter.status, |name| filter.query(name)))
             @match project {
                 Some(project) if is_untouched && found.jobs.is_empty() => (none_yet(request, project)),
+                None if is_untouched && found.jobs.is_empty() => (empty(Icon::Jobs, "No job yet", "A job carries out one instruction in the docs of a project.", Some(("/dashboard/-/projects", "Choose a project")))),
                 _ => (rows),
             }
             (page_links(&here, filter.search.page == ListPage::Newest, newer, older))

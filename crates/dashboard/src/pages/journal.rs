@@ -328,7 +328,7 @@ fn event_markup(ToolEvent { event, tool }: &ToolEvent, place: Place<'_>, took: O
             JobEvent::StartedOver { why } => (line(&html! { "Started over: " (Untrusted(why)) }, took)),
             JobEvent::Waiting { why, until } => (line(&html! { (badge(Tone::Waiting, "waits")) " until " (clock_time(*until)) ": " (Untrusted(why)) }, took)),
             JobEvent::Pushed { commit } => (line(&html! { "Pushed commit " code { (shortened(commit, 12)) } }, took)),
-            JobEvent::PullRequest { url } => (line(&html! { "Opened the pull request " (Untrusted(url)) }, took)),
+            JobEvent::PullRequest { url } => (line(&html! { "Opened the pull request " @if url.starts_with("https://") { a href=(url) rel="noopener noreferrer" { (Untrusted(url)) } } @else { (Untrusted(url)) } }, took)),
             JobEvent::Status { status, .. } => (line(&html! { "The job is " (state(*status)) }, took)),
         }
     }

@@ -26,10 +26,12 @@ use crate::parts::{
 use crate::pull_api::refusal;
 use crate::route::PullAction;
 use crate::text::{Untrusted, counted, grouped, in_url, long_name, relative_time, shortened};
-use crate::words::{Place, folded_words, page_of, words};
+use crate::words::{Place, first_words, folded_words, page_url, words};
 
 /// Pull requests on a page.
 const PAGE_ROWS: usize = 50;
+/// The title of the page, in characters.
+const MAX_TITLE_CHARS: usize = 200;
 /// The longest comment, in characters.
 const MAX_COMMENT_CHARS: usize = 20_000;
 /// The name of a state in the address, the state, and the word that people read.
@@ -175,7 +177,7 @@ async fn rows(
     let rows = pulls.iter().filter_map(|record| {
         let project = projects.iter().find(|project| project.id == record.project)?;
         let mut row = vec![
-            html! { a.title href=(format_args!("/dashboard/{}/pulls/{}", project.domain, record.id)) { (Untrusted(&shortened(&record.title, 140))) } " " span.soft { "#" (record.number) } },
+            html! { a.title href=(format_args!("/dashboard/{}/pulls/{}", project.domain, record.id)) { bdi { (first_words(&record.title, 140)) } } " " span.soft { "#" (record.number) } },
             state(record),
         ];
         row.extend(with_project.then(|| html! { a href=(format_args!("/dashboard/{}", project.domain)) { (project.domain) } }));
@@ -211,8 +213,15 @@ pub(crate) fn branch(project: &Project, name: &str, here: Option<&str>) -> Marku
     html! { @match url { Some(url) => a href=(url) rel="noopener noreferrer" { (code) }, None => (code) } }
 }
 
+/// The repository of a project; a link to it on the forge that has it.
+pub(crate) fn repository(project: &Project) -> Markup {
+    let url = docent_types::repository_url(&project.repository);
+    let is_link = project.forge != ForgeKind::Local && url.starts_with("https://");
+    html! { @if is_link { a href=(url) rel="noopener noreferrer" { code { (url) } } } @else { code { (url) } } }
+}
+
 /// The address of a branch, or of a file on it, on the forge that has the repository.
-fn on_forge(project: &Project, branch: &str, file: Option<&str>) -> Option<String> {
+pub(crate) fn on_forge(project: &Project, branch: &str, file: Option<&str>) -> Option<String> {
     let (branches, files) = match project.forge {
         ForgeKind::Local => return None,
         ForgeKind::Github => ("tree", "blob"),
@@ -321,7 +330,7 @@ async fn pull_page(
         head: record.head.clone(),
         docs: docs.clone(),
         here: here.clone(),
-        threads: LineComments::of(&comments, now, &here),
+        threads: LineComments::of(&comments, now, &here, place),
         can_comment,
     };
     let job = match Pulls::job_of(record) {
@@ -350,26 +359,28 @@ async fn pull_page(
         (commits)
         h2 #comments { "Comments" }
         @if comments.is_empty() { p.soft { "Nobody said anything yet. A line of the changes above can be commented on by its number." } }
-        @for comment in &comments { (comment_of(comment, place, now)) }
+        @for comment in &comments { (comment_of(comment, place, now, &here)) }
         @if can_comment { (comment_form(request, &here, typed, problem)) }
     };
-    let title = format!("#{} {}", record.number, docent_types::printable(&record.title));
+    let title = format!("#{} {}", record.number, first_words(&record.title, MAX_TITLE_CHARS));
     let above = format!("/dashboard/{}/pulls", project.domain);
     Ok(request.show(View::new(&title, Section::Pulls, Some(project)).below(above, "Pull requests"), &body))
 }
 
-fn comment_of(comment: &PullComment, place: Place<'_>, now: Timestamp) -> Markup {
+fn comment_of(comment: &PullComment, place: Place<'_>, now: Timestamp, here: &str) -> Markup {
     let line = LineOf::parse(&comment.text);
     html! {
         article.comment {
-            header { strong { (Untrusted(&comment.author)) } " " (relative_time(comment.at, now)) @if let Some((line, _)) = &line { " at " code { (Untrusted(&line.path)) ":" (line.number) } } }
+            header { strong { (Untrusted(&comment.author)) } " " (relative_time(comment.at, now)) @if let Some((line, _)) = &line { " at " a href=(format_args!("{here}?file={}", in_url(&line.path))) { code { (Untrusted(&line.path)) ":" (line.number) } } } }
             (words(line.as_ref().map_or(comment.text.as_str(), |(_, rest)| rest), place))
         }
     }
 }
 
 fn comment_form(request: &AuthorizedRequest<'_>, here: &str, typed: &str, problem: Option<&FormProblem>) -> Markup {
-    let at = request.http.query("comment").map(|at| at.into_owned()).filter(|at| LineOf::read(at).is_some());
+    // A comment that was refused comes with its line in the form.
+    let at = request.http.query("comment").map_or_else(|| request.form.text("at").to_owned(), |at| at.into_owned());
+    let at = Some(at).filter(|at| LineOf::read(at).is_some());
     html! {
         form.fields #comment-form method="post" action=(format_args!("{here}/comment")) {
             (token(request.signed_in))
@@ -505,8 +516,8 @@ fn changes(diff: &Diff, diff_request: &DiffRequest, shown: &Shown) -> Markup {
         return html! { p { "There are no changes." } };
     }
     let place = Place::of(project, docs.as_deref());
-    let place_of = |file: &str| on_forge(project, head, Some(file)).or_else(|| page_of(file, place));
-    let frame = DiffFrame { here, place_of: &place_of, threads, can_comment: *can_comment };
+    let url_of = |file: &str| on_forge(project, head, Some(file)).or_else(|| page_url(file, place));
+    let frame = DiffFrame { here, url_of: &url_of, threads, can_comment: *can_comment };
     html! {
         p.actions {
             (diff::counts(diff)) " "

@@ -183,7 +183,7 @@ pub(crate) async fn widget(request: &AuthorizedRequest<'_>, project: &Project) -
         (chat.form())
         @if chat.has_key() { (where_used(known, &chat.server, keys, request.parts().clock.now())) }
         h2 { "Preview" }
-        @if chat.has_key() { (chat.preview()) } @else { (empty(Icon::Chat, "The chat is here once it has a key", "Give an assistant key above; it is public.", keys.map(|keys| (keys, "Make a key")))) }
+        @if chat.has_key() { p.soft { "It asks with the key, as your readers do, and what is asked here counts among their questions. The playground's do not." } (chat.preview()) } @else { (empty(Icon::Chat, "The chat is here once it has a key", "Give an assistant key above; it is public.", keys.map(|keys| (keys, "Make a key")))) }
         h2 { "For your site" }
         (chat.snippets())
     };

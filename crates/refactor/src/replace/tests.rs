@@ -303,7 +303,7 @@ fn labels_above_the_docs_root_change_and_what_is_no_label_is_told_of() {
     ]);
     assert_eq!(changed, ["../mkdocs.yml", "index.md"]);
     assert_eq!(left, ["`../mkdocs.yml`: 1 place that may be more than words, which are yours to change"]);
-    let json = "{\"name\": \"Acme\", \"seo\": {\"metatags\": {\"og:site\": \"Acme\"}}, \"navigation\": [\"docs/a\"]}";
+    let json = "{\"name\": \"Acme\", \"description\": \"Acme: payments\", \"seo\": {\"metatags\": {\"og:site\": \"Acme\"}}, \"navigation\": [\"docs/a\"]}";
     let (changed, left) = replaced(&[("docs.json", json), ("docs/a.mdx", "Acme\n")]);
     assert_eq!(changed, ["../docs.json", "a.mdx"]);
     assert_eq!(left, ["`../docs.json`: 1 place that may be more than words, which are yours to change"]);

@@ -156,7 +156,7 @@ impl Question {
         for (whole, parts) in terms::identifiers(text) {
             building.prefer_whole(&whole, &parts)?;
         }
-        building.drop_unknown_versions(text);
+        building.drop_unknown_versions(text)?;
         building.join_neighbours(&all)?;
         building.add_synonyms(&all, synonyms);
         if let Some(after) = after {
@@ -242,12 +242,9 @@ fn content_words(words: &[String], languages: &[Language]) -> Option<Vec<bool>> 
     content_words.contains(&true).then_some(content_words)
 }
 
-/// Whether a word looks like a version: `v2`, `1.15`.
-fn is_version(word: &str) -> bool {
-    let number = word.strip_prefix(['v', 'V']).unwrap_or(word);
-    (number.len() < word.len() || number.contains('.'))
-        && number.starts_with(|c: char| c.is_ascii_digit())
-        && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+/// Whether a word looks like the number of a version: `2`, `1.15`.
+fn is_version_number(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit()) && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
 struct Building<'b> {
@@ -361,15 +358,28 @@ impl Building<'_> {
 
     /// Drops a version that the docs never mention, with its numbers, which they have for something else; unless it is all that is
     /// asked.
-    fn drop_unknown_versions(&mut self, text: &str) {
-        let pieces = text.split_whitespace().map(|piece| piece.trim_matches(|c: char| !c.is_alphanumeric()));
-        for parts in pieces.filter(|piece| is_version(piece)).map(terms::asked) {
-            let is_known = |word: &Word| word.certainty == 1.0 && parts.last() == Some(&word.asked);
-            let is_other = |word: &Word| !parts.contains(&word.asked);
-            if !self.words.iter().any(is_known) && self.words.iter().any(is_other) {
-                self.words.retain(is_other);
+    fn drop_unknown_versions(&mut self, text: &str) -> tantivy::Result<()> {
+        let pieces: Vec<&str> =
+            text.split_whitespace().map(|piece| piece.trim_matches(|c: char| !c.is_alphanumeric())).collect();
+        let (mut unknown, mut others) = (Vec::new(), Vec::new());
+        for (at, piece) in pieces.iter().enumerate() {
+            let number = piece.strip_prefix(['v', 'V']).unwrap_or(piece);
+            let is_named = number.len() < piece.len() || at > 0 && pieces[at - 1].eq_ignore_ascii_case("version");
+            let mut is_unknown = is_named && is_version_number(number);
+            for form in [number.to_owned(), format!("v{number}")] {
+                let whole = terms::asked(&form).pop().unwrap_or_default();
+                is_unknown = is_unknown && !self.lexicon.holds(&whole)?;
             }
+            if is_unknown { &mut unknown } else { &mut others }.extend(terms::asked(piece));
         }
+        // A word that is being typed may become a version that they have.
+        let is_kept = |word: &Word| {
+            !unknown.contains(&word.asked) || others.contains(&word.asked) || word.forms.iter().any(|form| form.because == MatchReason::Ending)
+        };
+        if self.words.iter().any(is_kept) {
+            self.words.retain(is_kept);
+        }
+        Ok(())
     }
 
     /// Joins two neighbouring words into a known one if either is unknown: `work space` to `workspace`.

@@ -42,9 +42,9 @@ struct DistinctNumbers {
 }
 
 impl DistinctNumbers {
-    /// Makes room for `most` more numbers, and for one that is noted again.
+    /// Makes room for `most` more numbers.
     fn reserve(&mut self, most: usize) {
-        let room = self.count + most + 1;
+        let room = self.count + most;
         if self.numbers.len() < room {
             self.numbers.resize(room, 0);
         }
@@ -236,6 +236,19 @@ mod tests {
         };
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(torn)).expect_err("there is no third");
         assert!(ScoreAccumulator::new(2, 2, 1.2, &tables).score(0) == 0.0);
+    }
+
+    #[test]
+    fn a_number_that_comes_again_is_noted_once() {
+        let tables = Arc::default();
+        let mut scores = ScoreAccumulator::new(2, 2, 1.2, &tables);
+        (0..9).for_each(|_| scores.add(1, [(0, 0.0)]));
+        scores.add(3, [(0, 1.0), (1, 1.0), (0, 1.0)]);
+        scores.finish_word(1.0, Some(0), 0.0, |_| 1.0);
+        assert_eq!(scores.found().filter(|at| *at == 0).count(), 1);
+        assert!(scores.found().any(|at| at == 1) && scores.score(0) > scores.score(1));
+        drop(scores);
+        assert!((0..2).all(|at| ScoreAccumulator::new(2, 2, 1.2, &tables).score(at) == 0.0));
     }
 
     #[test]

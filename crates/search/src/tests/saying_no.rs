@@ -67,6 +67,13 @@ fn a_version_that_the_docs_never_mention_is_not_missed() {
     assert!((bare - named).abs() <= 0.05, "{bare} {named}");
     assert_eq!(never_mentioned(&site, "call retries in v1.15"), Vec::<String>::new());
     assert_eq!(never_mentioned(&site, "COBOL retries in v1.15"), ["COBOL"]);
+    // Numbers that are asked for beside it stay, and so do versions that the docs have, and all that is asked.
+    let mut docs = handbook();
+    docs.write("changes.md", "# Changes\n\nSince 2.7 a frobnicator is faster.\n");
+    let site = Site::of(&docs);
+    assert_eq!(site.paths("what is faster in v2.7").first().map(String::as_str), Some("changes"));
+    assert_eq!(site.paths("note 15 of v9.15").first().map(String::as_str), Some("15"));
+    assert!(score(&site, "v3.15") < 0.5);
 }
 
 #[test]

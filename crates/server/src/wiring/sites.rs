@@ -94,7 +94,7 @@ impl Sites {
         self.known.write().retain(|project, _| projects.contains(project));
     }
 
-    /// Stores the settings. A problem is logged only when it is new, because docs are read every minute.
+    /// Stores the settings. A problem is logged only when it is new, because docs are read again and again.
     fn take(&self, project: &Project, file: SiteFile) {
         let mut known = self.known.write();
         let reported = known.get(&project.uid).map(|before| before.problems.as_slice()).unwrap_or_default();

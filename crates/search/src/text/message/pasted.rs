@@ -85,7 +85,7 @@ fn is_output(line: &str) -> bool {
     let is_frame = lower.starts_with("at ") && (text.ends_with(')') || ends_in_line_number(text));
     let is_exception =
         ["Error", "Exception"].iter().any(|end| first_word.ends_with(end)) && first_word.len() < text.len();
-    let is_member = text.starts_with('"') && text.contains("\":");
+    let is_member = text.starts_with('"') && text.contains("\":") && !text.ends_with(['?', '\u{ff1f}']);
     let is_markup = is_member
         || text.starts_with(['{', '}', '[', ']', '<'])
             && (text.ends_with(['}', ']', '>', ',', '{', '[']) || text.contains("\":"));
