@@ -83,6 +83,7 @@ pub(crate) fn question(said: &[ChatMessage]) -> Result<(ChatMessage, Vec<Turn>),
             (Role::Assistant, None) | (Role::System, _) => {}
         }
     }
-    let asked = ChatMessage { text: bounds::cut_middle(&asked.text, bounds::MAX_HISTORY_BYTES).into_owned(), ..asked.clone() };
+    let asked =
+        ChatMessage { text: bounds::cut_middle(&asked.text, bounds::MAX_HISTORY_BYTES).into_owned(), ..asked.clone() };
     Ok((asked, bounds::newest(&turns, bounds::MAX_HISTORY_BYTES)))
 }

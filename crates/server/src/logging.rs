@@ -59,8 +59,14 @@ fn filter(text: &str) -> Result<Targets, Failure> {
         if !part.contains('=') && !is_level(part) && !name.starts_with("docent") {
             return Err(Failure::usage(format!("DOCENT_LOG: `{}` is no level; {remedy}", shown())));
         }
-        if name.starts_with("doc") && name != "docent" && !CRATES.split(' ').any(|known| name.strip_prefix("docent_") == Some(known)) {
-            return Err(Failure::usage(format!("DOCENT_LOG: `{}` names no crate of docent; there are {CRATES}", shown())));
+        if name.starts_with("doc")
+            && name != "docent"
+            && !CRATES.split(' ').any(|known| name.strip_prefix("docent_") == Some(known))
+        {
+            return Err(Failure::usage(format!(
+                "DOCENT_LOG: `{}` names no crate of docent; there are {CRATES}",
+                shown()
+            )));
         }
     }
     text.parse().map_err(|error| Failure::usage(format!("DOCENT_LOG: {error}; {remedy}")))

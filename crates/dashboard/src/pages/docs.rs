@@ -8,8 +8,8 @@ use maud::{Markup, html};
 use crate::dashboard::AuthorizedRequest;
 use crate::icon::Icon;
 use crate::layout::{Section, View};
-use crate::parts::{Column, empty, notice, table};
 use crate::pages::pulls::on_forge;
+use crate::parts::{Column, empty, notice, table};
 use crate::text::{Untrusted, counted, shortened};
 use crate::words::{Place, docs_page, words};
 

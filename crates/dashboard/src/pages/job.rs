@@ -21,7 +21,7 @@ use crate::pages::jobs::{current_state, instruction, local_pull, prompt, pull_li
 use crate::pages::journal::{self, BATCH, JournalFilter, JournalPage};
 use crate::pages::pulls::{self, branch};
 use crate::parts::{FormProblem, danger, field, filters, notice};
-use crate::text::{Sentence, Untrusted, counted, in_url, precise_duration, relative_time, shortened};
+use crate::text::{Sentence, counted, in_url, precise_duration, relative_time, shortened};
 use crate::timeline::{Lane, timeline};
 use crate::turns::{JobTurn, Turns};
 use crate::words::{Place, first_words, folded_words, words};

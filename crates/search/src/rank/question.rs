@@ -374,7 +374,9 @@ impl Building<'_> {
         }
         // A word that is being typed may become a version that they have.
         let is_kept = |word: &Word| {
-            !unknown.contains(&word.asked) || others.contains(&word.asked) || word.forms.iter().any(|form| form.because == MatchReason::Ending)
+            !unknown.contains(&word.asked)
+                || others.contains(&word.asked)
+                || word.forms.iter().any(|form| form.because == MatchReason::Ending)
         };
         if self.words.iter().any(is_kept) {
             self.words.retain(is_kept);
