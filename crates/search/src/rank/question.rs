@@ -156,7 +156,7 @@ impl Question {
         for (whole, parts) in terms::identifiers(text) {
             building.prefer_whole(&whole, &parts)?;
         }
-        building.drop_unknown_versions(text)?;
+        building.settle_versions(text)?;
         building.join_neighbours(&all)?;
         building.add_synonyms(&all, synonyms);
         if let Some(after) = after {
@@ -356,30 +356,44 @@ impl Building<'_> {
         Ok(())
     }
 
-    /// Drops a version that the docs never mention, with its numbers, which they have for something else; unless it is all that is
-    /// asked.
-    fn drop_unknown_versions(&mut self, text: &str) -> tantivy::Result<()> {
+    /// Takes a version as the docs spell it, `1.15` for `v1.15`. One that they never mention is dropped with its numbers, which they have
+    /// for something else; unless it is all that is asked.
+    fn settle_versions(&mut self, text: &str) -> tantivy::Result<()> {
         let pieces: Vec<&str> =
             text.split_whitespace().map(|piece| piece.trim_matches(|c: char| !c.is_alphanumeric())).collect();
-        let (mut unknown, mut others) = (Vec::new(), Vec::new());
+        let (mut unknown, mut others, mut spelled) = (Vec::new(), Vec::new(), Vec::new());
         for (at, piece) in pieces.iter().enumerate() {
             let number = piece.strip_prefix(['v', 'V']).unwrap_or(piece);
             let is_named = number.len() < piece.len() || at > 0 && pieces[at - 1].eq_ignore_ascii_case("version");
-            let mut is_unknown = is_named && is_version_number(number);
-            for form in [number.to_owned(), format!("v{number}")] {
-                let whole = terms::asked(&form).pop().unwrap_or_default();
-                is_unknown = is_unknown && !self.lexicon.holds(&whole)?;
+            let words = terms::asked(piece);
+            if !is_named || !is_version_number(number) {
+                others.extend(words);
+                continue;
             }
-            if is_unknown { &mut unknown } else { &mut others }.extend(terms::asked(piece));
+            let mut known = None;
+            for form in [(*piece).to_owned(), number.to_owned(), format!("v{number}")] {
+                let whole = terms::asked(&form).pop().unwrap_or_default();
+                if known.is_none() && self.lexicon.holds(&whole)? {
+                    known = Some(whole);
+                }
+            }
+            if known.is_some() && known.as_ref() == words.last() {
+                others.extend(words);
+            } else {
+                unknown.extend(words);
+                spelled.extend(known);
+            }
         }
         // A word that is being typed may become a version that they have.
         let is_kept = |word: &Word| {
-            !unknown.contains(&word.asked)
-                || others.contains(&word.asked)
-                || word.forms.iter().any(|form| form.because == MatchReason::Ending)
+            let is_typed = word.forms.iter().any(|form| form.because == MatchReason::Ending);
+            !unknown.contains(&word.asked) || others.contains(&word.asked) || is_typed
         };
-        if self.words.iter().any(is_kept) {
+        if !spelled.is_empty() || self.words.iter().any(is_kept) {
             self.words.retain(is_kept);
+        }
+        for word in spelled {
+            self.add(&word, false)?;
         }
         Ok(())
     }
