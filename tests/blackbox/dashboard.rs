@@ -613,7 +613,7 @@ fn people_watch_while_the_server_starts_again_in_a_browser() {
     let chromium = std::env::var_os("DOCENT_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
     let model = ModelServer::start();
     let slow =
-        (0..240).fold(Reply::text("I **look**"), |reply, _| reply.pause(Duration::from_millis(500)).say(" and look"));
+        (0..240).fold(Reply::text("I look"), |reply, _| reply.pause(Duration::from_millis(500)).say(" and **look**"));
     model.replies(slow.finish("Nothing"));
     let environment = model.configures(Wire::OpenAi);
     let environment: Vec<(&str, &str)> =
