@@ -114,21 +114,14 @@ fn gap(
         suggestion: String::new(),
     };
     let texts: Vec<&str> = gap.examples().into_iter().map(|example| example.question.as_str()).collect();
-    // Of each question by itself, since each has a language, whose function words no docs need to mention.
-    let mut unknown_words: Vec<String> = Vec::new();
-    for text in &texts {
-        let content = content_words(text, None);
+    // Each question has a language, whose function words no docs need to mention.
+    let content: Vec<ContentWord> = texts.iter().flat_map(|text| content_words(text, None)).collect();
+    let is_content = |word: &String| {
+        let word = word.to_lowercase();
         // A name such as `pkg.retry` has one in it.
-        let has = |word: &str, known: &str| {
-            let word = word.to_lowercase();
-            word == known || known.len() > 2 && word.contains(known)
-        };
-        let is_content = |word: &String| content.iter().any(|known| has(word, &known.word));
-        let unknown = never_mentioned(text).into_iter().filter(is_content);
-        let is_new = |word: &String| unknown_words.iter().all(|known| !known.eq_ignore_ascii_case(word));
-        let unknown: Vec<String> = unknown.filter(is_new).collect();
-        unknown_words.extend(unknown);
-    }
+        content.iter().any(|known| word == known.word || known.word.len() > 2 && word.contains(&known.word))
+    };
+    let unknown_words = never_mentioned(&texts.join("\n")).into_iter().filter(is_content).collect();
     let suggestion = topic_instruction(&gap.words, texts);
     Gap { unknown_words, suggestion, ..gap }
 }
@@ -328,7 +321,11 @@ mod tests {
 
     #[test]
     fn a_word_that_the_docs_never_mention_is_told() {
-        let all = |text: &str| text.split([' ', '?']).filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        let all = |text: &str| {
+            let mut words: Vec<String> = text.split([' ', '?', '\n']).map(str::to_owned).collect();
+            words.retain(|word| !word.is_empty());
+            words
+        };
         let unknown = |questions: &[&str]| gaps(&asked(questions), 1, all)[0].unknown_words.clone();
         assert_eq!(unknown(&["Is there a Frobnitz adapter?"]), ["Frobnitz", "adapter"]);
         assert_eq!(unknown(&["Does it support S3?"]), ["support", "S3"]);
