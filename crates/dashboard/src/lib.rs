@@ -26,6 +26,7 @@ mod cost;
 mod dashboard;
 mod diff;
 mod flash;
+mod forge_links;
 mod form;
 mod guard;
 mod highlight;

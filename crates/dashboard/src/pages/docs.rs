@@ -6,9 +6,9 @@ use docent_web::Response;
 use maud::{Markup, html};
 
 use crate::dashboard::AuthorizedRequest;
+use crate::forge_links::file_on_forge;
 use crate::icon::Icon;
 use crate::layout::{Section, View};
-use crate::pages::pulls::on_forge;
 use crate::parts::{Column, empty, notice, table};
 use crate::text::{Untrusted, counted, shortened};
 use crate::words::{Place, docs_page, words};
@@ -51,12 +51,6 @@ pub(crate) fn docs(request: &AuthorizedRequest<'_>, project: &Project) -> Respon
     };
     let title = shortened(&page.title, 120);
     request.show(View::new(&docent_types::printable(&title), Section::Home, Some(project)).below(all, "Pages"), &body)
-}
-
-/// The address of a file of the docs on the forge that has the repository.
-fn file_on_forge(project: &Project, file: &str) -> Option<String> {
-    let below = [project.docs_root.as_str(), file].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
-    on_forge(project, &project.branch, Some(&below.join("/")))
 }
 
 /// A text without the title that stands above it.

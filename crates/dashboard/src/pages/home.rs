@@ -7,6 +7,7 @@ use docent_web::{HttpError, Response};
 use maud::{Markup, html};
 
 use crate::dashboard::AuthorizedRequest;
+use crate::forge_links::{branch, repository};
 use crate::icon::{Icon, Tone, badge};
 use crate::layout::{Section, View};
 use crate::operations::{CheckFinding, Findings, IndexStatus, Level};
@@ -210,8 +211,8 @@ pub(crate) async fn project(request: &AuthorizedRequest<'_>, project: &Project) 
     let body = html! {
         div data-live="jobs" {
             p.facts {
-                span { (Icon::Projects) (pulls::repository(project)) }
-                span { (Icon::Branch) (pulls::branch(project, &project.branch, None)) }
+                span { (Icon::Projects) (repository(project)) }
+                span { (Icon::Branch) (branch(project, &project.branch, None)) }
                 @if !project.docs_root.is_empty() { span { (Icon::File) "below " code { (project.docs_root) } } }
             }
             ul.tiles {

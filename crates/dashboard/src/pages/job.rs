@@ -15,11 +15,12 @@ use http::{HeaderValue, StatusCode};
 use maud::{Markup, html};
 
 use crate::dashboard::{AuthorizedRequest, busy, page};
+use crate::forge_links::branch;
 use crate::icon::Icon;
 use crate::layout::{Section, View, now, token};
 use crate::pages::jobs::{current_state, instruction, local_pull, prompt, pull_link};
 use crate::pages::journal::{self, BATCH, JournalFilter, JournalPage};
-use crate::pages::pulls::{self, branch};
+use crate::pages::pulls;
 use crate::parts::{FormProblem, danger, field, filters, notice};
 use crate::text::{Sentence, counted, in_url, precise_duration, relative_time, shortened};
 use crate::timeline::{Lane, timeline};

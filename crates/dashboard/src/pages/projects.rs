@@ -6,11 +6,12 @@ use http::StatusCode;
 use maud::{Markup, html};
 
 use crate::dashboard::AuthorizedRequest;
+use crate::forge_links::{branch, repository};
 use crate::icon::Icon;
 use crate::layout::{Section, View, token};
 use crate::operations::{CheckFinding, Level, ProjectError, ProjectForm, SAME_TOKEN};
 use crate::pages::home::index_line;
-use crate::pages::pulls::branch;
+
 use crate::parts::{Column, FormProblem, danger, empty, field, form_problem, notice, table};
 use crate::text::{Untrusted, relative_time};
 
@@ -25,7 +26,7 @@ pub(crate) async fn list(request: &AuthorizedRequest<'_>) -> Result<Response, Ht
     let rows = projects.iter().map(|project| {
         vec![
             html! { a.title href=(format_args!("/dashboard/{}", project.domain)) { (project.id) } @if project.domain.as_str() != project.id.as_str() { span.sub { "asked as " code { (project.domain) } } } },
-            html! { code { (repository_url(&project.repository)) } },
+            repository(project),
             branch(project, &project.branch, None),
             index_line(&parts.operations.index(project), now),
             relative_time(project.created_at, now),

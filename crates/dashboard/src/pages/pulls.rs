@@ -8,7 +8,7 @@ use docent_authoring::{ChangeSize, CommitSummary, Diff, DiffView, MergeError, Pu
 use docent_forge::{FoundPulls, PullComment, PullKey, PullRecord, PullSearch, PullState};
 use docent_jobs::Jobs;
 use docent_search::Snapshot;
-use docent_types::{ForgeKind, ListPage, Project, Refusal, Timestamp};
+use docent_types::{ListPage, Project, Refusal, Timestamp};
 use docent_web::{HttpError, Response};
 use http::StatusCode;
 use maud::{Markup, html};
@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use crate::dashboard::{AuthorizedRequest, busy, page, redirect};
 use crate::diff::{self, DiffFrame, Layout};
+use crate::forge_links::{branch, on_forge};
 use crate::icon::{Icon, Tone, badge};
 use crate::layout::{Section, View, token};
 use crate::line_comments::{LineComments, LineOf};
@@ -25,7 +26,7 @@ use crate::parts::{
 };
 use crate::pull_api::refusal;
 use crate::route::PullAction;
-use crate::text::{Untrusted, counted, grouped, in_url, long_name, relative_time, shortened};
+use crate::text::{Untrusted, counted, grouped, in_url, relative_time, shortened};
 use crate::words::{Place, first_words, folded_words, page_url, words};
 
 /// Pull requests on a page.
@@ -204,36 +205,6 @@ pub(crate) fn state(record: &PullRecord) -> Markup {
         PullState::Merged => badge(Tone::Merged, "merged"),
         PullState::Closed => badge(Tone::Closed, "closed"),
     }
-}
-
-/// The name of a branch; a link to it on the forge that has it, or to the page of this server that is about it.
-pub(crate) fn branch(project: &Project, name: &str, here: Option<&str>) -> Markup {
-    let url = on_forge(project, name, None).or_else(|| here.map(str::to_owned));
-    let code = long_name(name);
-    html! { @match url { Some(url) => a href=(url) rel="noopener noreferrer" { (code) }, None => (code) } }
-}
-
-/// The repository of a project; a link to it on the forge that has it.
-pub(crate) fn repository(project: &Project) -> Markup {
-    let url = docent_types::repository_url(&project.repository);
-    let is_link = project.forge != ForgeKind::Local && url.starts_with("https://");
-    html! { @if is_link { a href=(url) rel="noopener noreferrer" { code { (url) } } } @else { code { (url) } } }
-}
-
-/// The address of a branch, or of a file on it, on the forge that has the repository.
-pub(crate) fn on_forge(project: &Project, branch: &str, file: Option<&str>) -> Option<String> {
-    let (branches, files) = match project.forge {
-        ForgeKind::Local => return None,
-        ForgeKind::Github => ("tree", "blob"),
-        ForgeKind::Gitlab => ("-/tree", "-/blob"),
-        ForgeKind::Gitea => ("src/branch", "src/branch"),
-    };
-    let url = docent_types::repository_url(&project.repository);
-    let base = Some(url.trim_end_matches('/').trim_end_matches(".git")).filter(|url| url.starts_with("https://"))?;
-    let below = if file.is_some() { files } else { branches };
-    let parts = branch.split('/').chain(file.into_iter().flat_map(|file| file.split('/')));
-    let path: Vec<String> = parts.map(|part| in_url(part).to_string()).collect();
-    Some(format!("{base}/{below}/{}", path.join("/")))
 }
 
 /// The part of the changes that a request asks for.
