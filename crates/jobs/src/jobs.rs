@@ -303,9 +303,12 @@ impl Jobs {
     /// Passes on what other processes write to the same storage: those who watch a job are told, and an engine of this
     /// process looks for work. Run it as long as the process serves; without it, both look once a second.
     pub async fn follow_other_processes(&self) {
+        let mut follower = None;
         loop {
             let written = self.store.written_elsewhere().await;
-            self.signals.watchers.notify_written_elsewhere(written.as_deref());
+            // Not before the first answer: a store that cannot tell never gives one.
+            let follower = follower.get_or_insert_with(|| self.signals.watchers.follow());
+            follower.notify_written(written.as_deref());
             self.signals.work.notify_one();
         }
     }

@@ -16,11 +16,12 @@ use tokio::sync::Notify;
 use crate::entry::{Entry, EntryBody};
 use crate::store::Store;
 
-/// Without a signal of this process, how often to check whether other processes have written.
+/// Without a signal, how often to check whether other processes have written. While somebody
+/// [follows](Watchers::follow) what they write, only that a number cannot be had counts.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// Every fifth check reads the job even if no other process has written: a caller that was dropped in the middle of its
-/// write has sent no signal. A [`Waiter`] does not; its caller reads the job when the wait is over.
-const CHECKS_PER_READ: u32 = 5;
+/// After so many checks a job is read even if no other process has written: a caller that was dropped in the middle of
+/// its write has sent no signal. A [`Waiter`] does not; its caller reads the job when the wait is over.
+const CHECKS_PER_READ: u32 = 30;
 /// Maximum number of attempts when the store cannot say at once whether other processes have written, and the pause
 /// between them.
 const ATTEMPTS: u32 = 5;
@@ -71,6 +72,28 @@ struct Listeners {
     polling: bool,
     /// Writes of this process to any job.
     writes: u64,
+    /// The number of those who pass on which jobs other processes write.
+    followers: usize,
+}
+
+/// Somebody passes on which jobs other processes write, until this is dropped.
+pub(crate) struct Follower<'a>(&'a Watchers);
+
+impl Follower<'_> {
+    /// Signals that the journals of these jobs may have grown by writes of other processes; `None` for all.
+    pub(crate) fn notify_written(&self, ids: Option<&[JobId]>) {
+        let listeners = self.0.0.lock();
+        let all = ids.is_none().then(|| listeners.by_job.values()).into_iter().flatten();
+        let some = ids.into_iter().flatten().filter_map(|id| listeners.by_job.get(id));
+        all.chain(some).flatten().for_each(|subscriber| subscriber.deliver(Signal::Written));
+    }
+}
+
+impl Drop for Follower<'_> {
+    fn drop(&mut self) {
+        self.0.0.lock().followers -= 1;
+        self.notify_written(None);
+    }
 }
 
 impl Watchers {
@@ -83,12 +106,15 @@ impl Watchers {
         }
     }
 
-    /// Signals that the journals of these jobs may have grown by writes of other processes; `None` for all.
-    pub(crate) fn notify_written_elsewhere(&self, ids: Option<&[JobId]>) {
-        let listeners = self.0.lock();
-        let all = ids.is_none().then(|| listeners.by_job.values()).into_iter().flatten();
-        let some = ids.into_iter().flatten().filter_map(|id| listeners.by_job.get(id));
-        all.chain(some).flatten().for_each(|subscriber| subscriber.deliver(Signal::Written));
+    /// From here on the caller passes on what other processes write.
+    pub(crate) fn follow(&self) -> Follower<'_> {
+        self.0.lock().followers += 1;
+        Follower(self)
+    }
+
+    /// Whether a job may have been written without a signal, by what [`Store::changes`] said at two checks.
+    fn may_have_missed(&self, before: Option<u64>, now: Option<u64>) -> bool {
+        now.is_none() || (before != now && self.0.lock().followers == 0)
     }
 
     /// The number of writes of this process to any job.
@@ -266,8 +292,7 @@ async fn poll_for_waiters(watchers: Arc<Watchers>, changes: impl Fn() -> Option<
                 now = changes().flatten();
             }
         }
-        // An unknown number counts as a change.
-        if now.is_none() || now != seen {
+        if watchers.may_have_missed(seen, now) {
             watchers.wake_waiters();
         }
         seen = now;
@@ -292,21 +317,21 @@ impl Drop for Listener {
 
 impl Listener {
     /// Signals are queued from here on, so read the current state after this call.
-    pub(crate) fn new(watchers: Arc<Watchers>, store: &dyn Store, id: JobId) -> Self {
+    pub(crate) fn new(watchers: Arc<Watchers>, changes: Option<u64>, id: JobId) -> Self {
         let subscriber = watchers.join(id, Interest::Everything);
-        Self { watchers, id, subscriber, changes: store.changes(), quiet: 0 }
+        Self { watchers, id, subscriber, changes, quiet: 0 }
     }
 
-    /// The next live event; `None` when it is time to read the store.
-    pub(crate) async fn next(&mut self, store: &dyn Store) -> Option<(u64, JobEvent)> {
+    /// The next live event; `None` when it is time to read the store. `changes` is [`Store::changes`].
+    pub(crate) async fn next(&mut self, changes: impl Fn() -> Option<u64>) -> Option<(u64, JobEvent)> {
         loop {
             match tokio::time::timeout(CHECK_INTERVAL, self.subscriber.next()).await {
                 Ok(Signal::Live { after, event }) => return Some((after, event)),
                 Ok(Signal::Written) => return None,
                 Err(_) => {
-                    let before = std::mem::replace(&mut self.changes, store.changes());
+                    let before = std::mem::replace(&mut self.changes, changes());
                     self.quiet += 1;
-                    if before.is_none() || before != self.changes || self.quiet >= CHECKS_PER_READ {
+                    if self.watchers.may_have_missed(before, self.changes) || self.quiet >= CHECKS_PER_READ {
                         self.quiet = 0;
                         return None;
                     }
@@ -338,7 +363,7 @@ impl fmt::Debug for Watch {
 
 impl Watch {
     pub(crate) fn new(store: Arc<dyn Store>, watchers: Arc<Watchers>, id: JobId, after: u64) -> Self {
-        let listener = Listener::new(watchers, &*store, id);
+        let listener = Listener::new(watchers, store.changes(), id);
         Self { store, listener, last_returned: after, ready: VecDeque::new(), stale: true }
     }
 
@@ -355,7 +380,7 @@ impl Watch {
                 }
                 continue;
             }
-            match self.listener.next(&*self.store).await {
+            match self.listener.next(|| self.store.changes()).await {
                 // A live event that precedes an entry already returned is obsolete.
                 Some((after, _)) if after < self.last_returned => {}
                 Some((_, event)) => return Ok(Some(JobUpdate::Live(event))),
@@ -465,6 +490,36 @@ mod tests {
         drop(waiting);
         tokio::time::sleep(3 * CHECK_INTERVAL).await;
         assert!(watchers.start_polling(), "nobody waits, and no task polls");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_is_told_which_jobs_others_write_reads_no_other() {
+        let (watchers, changes) = (Arc::new(Watchers::default()), AtomicU64::new(1));
+        let ids = [1, 2].map(|n| JobId::new(Uuid::from_u128(n)));
+        // Other processes write all the time.
+        let count = || Some(changes.fetch_add(1, Ordering::Relaxed));
+        let mut listener = Listener::new(Arc::clone(&watchers), count(), ids[0]);
+        let mut reads_after = async || {
+            let begun = tokio::time::Instant::now();
+            assert_eq!(listener.next(count).await, None);
+            begun.elapsed()
+        };
+        assert_eq!(reads_after().await, CHECK_INTERVAL, "nobody says which");
+        let follower = watchers.follow();
+        follower.notify_written(Some(&ids[1..]));
+        assert_eq!(reads_after().await, CHECKS_PER_READ * CHECK_INTERVAL);
+        for written in [Some(&ids[..]), None] {
+            follower.notify_written(written);
+            assert_eq!(reads_after().await, Duration::ZERO);
+        }
+        drop(follower);
+        assert_eq!(reads_after().await, Duration::ZERO, "what was not passed on");
+        assert_eq!(reads_after().await, CHECK_INTERVAL);
+        let _follower = watchers.follow();
+        assert_eq!(listener.next(|| None).now_or_never(), None);
+        let begun = tokio::time::Instant::now();
+        assert_eq!(listener.next(|| None).await, None);
+        assert_eq!(begun.elapsed(), CHECK_INTERVAL, "a store that has lost sight of the others");
     }
 
     #[test]

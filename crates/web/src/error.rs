@@ -70,7 +70,9 @@ impl HttpError {
         }
         tracing::warn!(error = error_chain(&*source), "the database cannot be reached");
         let kind = RefusalKind::Unavailable(UNAVAILABLE_RETRY);
-        Refusal::new(kind, "the database cannot be reached at the moment; send the request again in a moment").into()
+        let sentence = "the database cannot be reached at the moment; send the request again in a moment, with the same \
+                        `Idempotency-Key` if it has one";
+        Refusal::new(kind, sentence).into()
     }
 
     /// 404 for a path without an endpoint.

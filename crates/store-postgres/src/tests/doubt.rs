@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docent_jobs::conformance::sample_job;
-use docent_jobs::{Instruction, Row, Store, WriteError, WriteGuards, WriteOutcome, state};
+use docent_jobs::{IdempotencyKey, Instruction, Row, Store, WriteError, WriteGuards, WriteOutcome, state};
 use docent_types::{Clock, Message, Quota, Role};
 
 use super::cluster::{Database, eventually};
@@ -70,6 +70,33 @@ async fn a_commit_that_was_refused_does_not_take_place_when_it_arrives_later() {
     assert_eq!(find(&other, 1).await, None, "it is too late");
     let written = create(&other, 1).await.expect("a job is created");
     assert_eq!(written.quota_status.expect("counted").remaining, 99);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a PostgreSQL server"]
+async fn a_commit_that_cannot_be_asked_about_is_called_unknown_and_is_made_once_with_a_key() {
+    let database = Database::new().await;
+    let (proxy, store, other) = through_a_proxy(&database).await;
+    let create = async |n| {
+        let hour = Duration::from_secs(3600);
+        let key = IdempotencyKey { scope: "acme".to_owned(), key: "once".to_owned(), fingerprint: [1; 32], keep: hour };
+        let instruction = Instruction::new(vec![Message::text(Role::User, "Fix links")]);
+        let (row, entries) = state::create(sample_job(n), instruction);
+        store.create(row, entries, WriteGuards { key: Some(key), ..guards(&store) }).await
+    };
+    store.row(sample_job(1).id).await.expect("a connection is open");
+    proxy.go_away_at_next_commit();
+    let error = create(1).await.expect_err("nothing is known");
+    let said = docent_types::error_chain(&error);
+    assert!(said.contains("could not be asked"), "{said}");
+    assert!(matches!(&error, WriteError::Store(error) if error.is_unavailable()), "a later attempt may succeed");
+    assert!(find(&other, 1).await.is_some(), "it took place");
+    proxy.come_back();
+    // With ids of its own, as a client's second request has.
+    let again = create(2).await.expect("the database is back");
+    assert!(again.repeat);
+    assert_eq!(again.job.id, sample_job(1).id);
+    assert_eq!(find(&other, 2).await, None);
 }
 
 /// Creates jobs at once while they are disturbed ten times: what is acknowledged is there, and what is refused is not.

@@ -40,6 +40,8 @@ struct State {
     cut: Notify,
     /// Whether LISTEN is kept from the server.
     is_deaf: Mutex<bool>,
+    /// Whether new connections are closed at once.
+    is_away: AtomicBool,
 }
 
 impl Proxy {
@@ -52,6 +54,9 @@ impl Proxy {
             let state = Arc::clone(&state);
             async move {
                 while let Ok((client, _)) = listener.accept().await {
+                    if state.is_away.load(Ordering::SeqCst) {
+                        continue;
+                    }
                     let server = TcpStream::connect(server).await.expect("the server answers");
                     tokio::spawn(Arc::clone(&state).carry(client, server));
                 }
@@ -77,6 +82,16 @@ impl Proxy {
     /// Cuts all connections.
     pub(crate) fn cut(&self) {
         self.state.cut.notify_waiters();
+    }
+
+    /// From the next COMMIT on, which the server gets, nobody reaches it; until `come_back`.
+    pub(crate) fn go_away_at_next_commit(&self) {
+        self.at_next_commit(AtCommit::LoseAnswer);
+        self.state.is_away.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn come_back(&self) {
+        self.state.is_away.store(false, Ordering::SeqCst);
     }
 
     /// Keeps LISTEN from the server, as a pooler does.
