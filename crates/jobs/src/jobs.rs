@@ -301,7 +301,8 @@ impl Jobs {
     }
 
     /// Passes on what other processes write to the same storage: those who watch a job are told, and an engine of this
-    /// process looks for work. Run it as long as the process serves; without it, both look once a second.
+    /// process looks for work. Run it as long as the process serves; without it, both look once a second. Run it once for a
+    /// store: each write is passed on once.
     pub async fn follow_other_processes(&self) {
         let mut follower = None;
         loop {

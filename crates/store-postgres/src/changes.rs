@@ -31,7 +31,10 @@ impl PostgresStore {
     pub(crate) async fn change_in_a_group(&self, asked: Asked) -> Result<WriteOutcome, WriteError> {
         let shared = self.shared();
         let (answer, told) = oneshot::channel();
-        if !shared.tasks.is_closed() && shared.groups.add(Waiting { asked, answer }) {
+        if shared.tasks.is_closed() {
+            return Err(Abort::<WriteError>::Failed(Closed.into()).explain("change the job"));
+        }
+        if shared.groups.add(Waiting { asked, answer }) {
             shared.tasks.spawn(carry_out_groups(Arc::clone(shared)));
         }
         told.await

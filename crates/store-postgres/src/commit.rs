@@ -4,7 +4,8 @@
 //! the mark is inserted once more, on another connection:
 //!
 //! - The database waits until the first transaction has ended, if it has not.
-//! - The mark is there: the transaction took place.
+//! - The mark is there: the transaction took place. It is written again, so that this waits for the same standby as the
+//!   transaction did, which may have been ended while it waited.
 //! - It is not: the transaction did not take place, and never will, as a fence has its mark now. What is still on its way
 //!   to the database would have to insert the same mark, and cannot any more.
 //!
@@ -38,7 +39,7 @@ const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL 
 const MARK: &str = "INSERT INTO commits (mark, node, jobs, access) VALUES ($1, $2, $3, $4)";
 const FENCE: &str = "INSERT INTO commits (mark, node, jobs, access, is_fence) VALUES ($1, $2, '{}', false, true)
                      ON CONFLICT (mark) DO NOTHING";
-const IS_FENCE: &str = "SELECT is_fence FROM commits WHERE mark = $1";
+const IS_FENCE: &str = "UPDATE commits SET is_fence = is_fence WHERE mark = $1 RETURNING is_fence";
 
 /// Whether the server refused, and so did nothing. Errors of the connection and of a server that goes down do not say.
 fn is_refusal(error: &tokio_postgres::Error) -> bool {
@@ -60,7 +61,7 @@ impl Shared {
         match committed {
             Some(Ok(())) => {}
             Some(Err(error)) => return Err(NotCommitted::Lost(error)),
-            None if self.took_place(mark).await? => {}
+            None if self.resolve(mark).await? => {}
             None => return Err(NotCommitted::Lost("it was cut during the commit".into())),
         }
         if touched.access {
@@ -99,6 +100,16 @@ impl Shared {
             Ok((Ok(_), Err(error))) if is_refusal(&error) => Some(Err(explained(error))),
             Ok(_) | Err(_) => None,
         }
+    }
+
+    /// As [`took_place`](Self::took_place). If that cannot be said, this node is told of the transaction as of one of
+    /// another node, now and when it is seen.
+    async fn resolve(&self, mark: Uuid) -> Result<bool, NotCommitted> {
+        let answer = self.took_place(mark).await;
+        if answer.is_err() {
+            self.feed.look_out_for(mark);
+        }
+        answer
     }
 
     /// Whether the transaction with this mark took place. If not, it never will.

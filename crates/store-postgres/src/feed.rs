@@ -42,16 +42,18 @@ const FIRST_RETRY: Duration = Duration::from_millis(100);
 const LONGEST_RETRY: Duration = Duration::from_secs(2);
 /// Jobs remembered for whoever asks which were written. Beyond that, all may have been.
 const MAX_PENDING: usize = 10_000;
+/// Most marks of this node that are looked out for, the newest.
+const MAX_UNRESOLVED: usize = 100;
 const PRUNE_INTERVAL: Duration = Duration::from_secs(30);
 const PRUNE_BATCH: i64 = 5_000;
 
 const LISTEN: &str = "LISTEN docent_commits";
 const NOTIFY: &str = "SELECT pg_notify('docent_commits', $1)";
-/// `$1` is the snapshot of the last look, `$2` this node.
+/// `$1` is the snapshot of the last look, `$2` this node, `$3` its marks that it does not know the end of.
 const LOOK: &str = "
     WITH new AS MATERIALIZED (
         SELECT jobs, access FROM commits
-        WHERE node <> $2
+        WHERE (node <> $2 OR mark = ANY ($3))
           AND (xid >= pg_snapshot_xmax($1::pg_snapshot)
                OR xid = ANY (ARRAY(SELECT pg_snapshot_xip($1::pg_snapshot))))
     )
@@ -73,6 +75,8 @@ pub(crate) struct Feed {
     pending: Mutex<Pending>,
     /// There is something pending.
     arrived: Notify,
+    /// Marks of this node whose transactions may still be committed.
+    unresolved: Mutex<Vec<Uuid>>,
     /// Whether this node has written since it last told the others, and the signal of that.
     has_written: AtomicBool,
     wake: Notify,
@@ -122,6 +126,17 @@ impl Feed {
         }
     }
 
+    /// Tells this node of a transaction of its own, which may have taken place or still be committed.
+    pub(crate) fn look_out_for(&self, mark: Uuid) {
+        let mut unresolved = self.unresolved.lock();
+        unresolved.push(mark);
+        if unresolved.len() > MAX_UNRESOLVED {
+            unresolved.remove(0);
+        }
+        drop(unresolved);
+        self.lose_track();
+    }
+
     /// All may have changed: what other nodes wrote meanwhile is not known.
     fn lose_track(&self) {
         self.writes.fetch_add(1, Ordering::SeqCst);
@@ -130,12 +145,13 @@ impl Feed {
         self.arrived.notify_one();
     }
 
-    fn take(&self, seen: Seen) {
+    /// Takes what was seen by a look that began then.
+    fn take(&self, seen: Seen, asked: Instant) {
         if seen.writes > 0 {
             self.writes.fetch_add(seen.writes, Ordering::SeqCst);
             self.access.fetch_add(u64::from(seen.access), Ordering::SeqCst);
         }
-        *self.looked_at.lock() = Some(Instant::now());
+        *self.looked_at.lock() = Some(asked);
         if seen.jobs.is_empty() {
             return;
         }
@@ -244,7 +260,8 @@ impl FeedReader {
             None => within(client.query_typed_one(FIRST_SNAPSHOT, &[])).await?.get(0),
         };
         let asked = Instant::now();
-        let seen = within(client.query_typed_one(LOOK, params![last, self.node])).await?;
+        let unresolved = self.feed.unresolved.lock().clone();
+        let seen = within(client.query_typed_one(LOOK, params![last, self.node, unresolved])).await?;
         let answered = Instant::now();
         self.clock.observe(seen.get(2), asked, answered);
         let (snapshot, server) = (seen.get(0), seen.get::<_, String>(1));
@@ -255,11 +272,12 @@ impl FeedReader {
         if is_lost {
             self.feed.lose_track();
         }
-        self.feed.take(Seen {
+        let seen = Seen {
             jobs: seen.get::<_, Vec<Uuid>>(3).into_iter().map(JobId::new).collect(),
             writes: seen.get::<_, i64>(4).unsigned_abs(),
             access: seen.get(5),
-        });
+        };
+        self.feed.take(seen, asked);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! Claims of all nodes take turns, by a lock that each holds until it is committed. So the order of projects, the limit of
 //! each and the rule of one lease a key are decided as if there were one node. A node has one claim under way at a time and
 //! leases as many jobs with it as it has room for, so the lock is no bottleneck. A job that another transaction changes at
-//! that moment is passed over and not waited for.
+//! that moment is passed over with those of its branch, and not waited for.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -71,9 +71,13 @@ pub(crate) async fn claim(
         }
         let mut rows = rows::lock_free(transaction, chosen.iter().map(|chosen| chosen.job).collect()).await?;
         for chosen in chosen {
-            // It may have been changed between the look and the lock.
-            let row = rows.remove(&chosen.job).filter(|row| is_claimable(row, request.now));
-            if let Some(row) = row { claimed.push(row) } else { round.pass_over(&chosen) }
+            match rows.remove(&chosen.job) {
+                Some(row) if is_claimable(&row, request.now) => claimed.push(row),
+                // It was changed between the look and the lock.
+                Some(_) => round.pass_over(&chosen, true),
+                // Another transaction has locked it. Until that has ended, it comes before the others of its branch.
+                None => round.pass_over(&chosen, false),
+            }
         }
     }
     lease(transaction, request.now, &decide, &claimed).await
@@ -240,9 +244,11 @@ impl Round {
         Ok(chosen)
     }
 
-    /// Takes back the choice of a job that could not be locked.
-    fn pass_over(&mut self, chosen: &Chosen) {
-        self.held.remove(&chosen.key);
+    /// Takes back the choice of a job, and of its key, too, if the jobs behind it may have it.
+    fn pass_over(&mut self, chosen: &Chosen, frees_key: bool) {
+        if frees_key {
+            self.held.remove(&chosen.key);
+        }
         if let Some(queue) = self.queues.iter_mut().find(|queue| queue.project == chosen.project) {
             queue.running -= 1;
         }

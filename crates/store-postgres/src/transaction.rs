@@ -124,6 +124,11 @@ impl Transaction {
         self.0.is_flushed.store(false, Ordering::Relaxed);
     }
 
+    /// Commits the transaction even if it only reads: what it has read is then as safe as the commit.
+    pub(crate) fn commit_what_is_read(&self) {
+        self.0.has_written.store(true, Ordering::Relaxed);
+    }
+
     pub(crate) fn touched(&self) -> Touched {
         self.0.touched.lock().clone()
     }

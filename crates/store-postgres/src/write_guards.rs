@@ -51,6 +51,8 @@ pub(crate) async fn stored_answer(
         Some(found) if found.get::<_, &[u8]>(0) != key.fingerprint => Err(Abort::Refused(WriteError::KeyReused)),
         Some(found) => {
             let job = Arc::new(serde_json::from_str(found.get(1))?);
+            // The first request may have been told that nothing is known.
+            transaction.commit_what_is_read();
             Ok(Some(WriteOutcome { job, row: None, repeat: true, quota_status: None }))
         }
     }

@@ -97,6 +97,30 @@ fn while_the_database_does_not_answer_nobody_waits_for_long() {
 
 #[test]
 #[ignore = "needs PostgreSQL: cargo xtask test --only postgres"]
+fn nothing_is_acknowledged_that_the_standby_lacks() {
+    let nodes = Nodes::start(1, &[]);
+    let waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    nodes.postgres.query("ALTER SYSTEM SET synchronous_standby_names = 'gone'");
+    nodes.postgres.query("SELECT pg_reload_conf()");
+    thread::scope(|scope| {
+        let created = scope.spawn(|| nodes.agent(0).try_create(&json!({ "prompt": "Add a page" })));
+        eventually("the commit to wait for the standby", || {
+            (nodes.postgres.query(&format!("SELECT count(*) {waiting}")) != "0").then_some(())
+        });
+        // It takes place, but for the standby. Whoever is asked now sees it.
+        nodes.postgres.query(&format!("SELECT pg_terminate_backend(pid) {waiting}"));
+        eventually("the job to be there", || (nodes.postgres.query("SELECT count(*) FROM jobs") == "1").then_some(()));
+        thread::sleep(Duration::from_secs(3));
+        assert!(!created.is_finished(), "{:?}", created.join().map(|answer| answer.status));
+        nodes.postgres.query("ALTER SYSTEM RESET synchronous_standby_names");
+        nodes.postgres.query("SELECT pg_reload_conf()");
+        assert_eq!(created.join().expect("an answer").status, 201);
+    });
+    assert_eq!(nodes.postgres.query("SELECT count(*) FROM jobs"), "1");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: cargo xtask test --only postgres"]
 fn on_a_slow_database_all_goes_on() {
     let gate = Gate::new();
     gate.open();

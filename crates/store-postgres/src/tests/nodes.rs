@@ -75,6 +75,28 @@ async fn nodes_that_claim_at_once_get_each_job_once_and_one_a_branch() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs a PostgreSQL server"]
+async fn a_job_that_is_locked_keeps_its_place_on_its_branch() {
+    let database = Database::new().await;
+    let (store, mut client) = (database.node().await, database.client().await);
+    for (n, branch) in [(1, "shared"), (2, "shared"), (3, "docent/3")] {
+        let source = Source { repository: "/srv/git/docs.git".to_owned(), branch: branch.to_owned() };
+        create(&store, AgentJob { source, ..sample_job(n) }).await;
+    }
+    let claimed = async |limit| {
+        let rows = claim(&store, store.clock().now(), "node", limit).await;
+        rows.iter().map(Row::id).collect::<Vec<_>>()
+    };
+    let holding = client.transaction().await.expect("a transaction");
+    let lock = "SELECT 1 FROM jobs WHERE id = $1 FOR UPDATE";
+    holding.query_one(lock, &[&sample_job(1).id.uuid()]).await.expect("a lock");
+    assert_eq!(claimed(1).await, [sample_job(3).id], "the younger one of the branch waits for the older");
+    assert_eq!(claimed(9).await, []);
+    holding.commit().await.expect("it ends");
+    assert_eq!(claimed(9).await, [sample_job(1).id]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a PostgreSQL server"]
 async fn projects_take_turns_over_all_nodes() {
     let database = Database::new().await;
     let nodes = [database.node().await, database.node().await];
