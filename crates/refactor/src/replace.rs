@@ -343,31 +343,18 @@ impl Work<'_> {
         in_order(rewritten)
     }
 
-    /// Replaces the words in the labels of `nav` in `mkdocs.yml`. Other places, and other configurations, are left to a
-    /// person.
+    /// Replaces the words in the labels of a navigation. Other places are left to a person.
     fn navigation(&self, file: &str, bytes: &[u8], result: &mut Outcome) {
-        regex!(LABEL, r#"^\s*-\s+(?:"([^"\\]*)"|'([^']*)'|([^"'\[{&*!|>#%@:][^:#]*?)):(?:\s|$)"#);
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         let is_plain = self.replace.chars().all(|c| c.is_alphanumeric() || " -_.,()/+".contains(c));
-        let (mut edits, mut is_nav, mut left) = (Vec::new(), false, 0);
-        for (at, line) in lines_after(text, 0) {
-            if !line.starts_with([' ', '-', '#', '\n', '\r']) {
-                is_nav = line.starts_with("nav:") && matches!(SiteData::of(file), Some(SiteData::MkDocs));
-            }
-            let label = LABEL.captures(line).filter(|_| is_nav && is_plain);
-            let label =
-                label.and_then(|found| found.get(1).or(found.get(2)).or(found.get(3)).map(|label| label.range()));
-            for range in occurrences(line, self.find) {
-                match &label {
-                    Some(label) if label.start <= range.start && range.end <= label.end => {
-                        edits.push(TextEdit::new(at + range.start..at + range.end, self.replace));
-                    }
-                    _ => left += 1,
-                }
-            }
-        }
-        result.leave(file, left);
-        result.add(file, edits);
+        let labels = if is_plain { SiteData::labels(file, text) } else { Vec::new() };
+        let is_in_label = |range: &Range<usize>| {
+            let at = labels.partition_point(|label| label.start <= range.start);
+            at > 0 && range.end <= labels[at - 1].end
+        };
+        let (matches, left): (Vec<_>, Vec<_>) = occurrences(text, self.find).into_iter().partition(is_in_label);
+        result.leave(file, left.len());
+        result.add(file, matches.into_iter().map(|range| TextEdit::new(range, self.replace)).collect());
     }
 
     fn json(&self, file: &str, bytes: &[u8], result: &mut Outcome) {

@@ -39,6 +39,7 @@ mod model;
 mod navigation;
 mod navigation_edit;
 mod navigation_json;
+mod navigation_labels;
 mod navigation_merge;
 mod navigation_refs;
 mod navigation_script;

@@ -1,4 +1,5 @@
-//! Navigation in scripts: finds the string literals that name pages, and checks that an edit changes nothing else.
+//! Navigation in scripts: finds the string literals that name pages and the labels that readers see, and checks that an edit
+//! changes nothing else.
 //!
 //! The meaning of a literal follows from its context: it is the value of a member or an item of an array. If a script
 //! is split wrongly, fewer literals are found, and an edit of the others is rejected.
@@ -48,10 +49,15 @@ impl NavigationScript {
         scripts.flat_map(|(_, name, _)| ENDINGS.map(|ending| format!("{name}.{ending}"))).collect()
     }
 
-    /// Why an edit changes more than the page names in the navigation; `None` if it does not.
+    /// Why an edit changes more than the page names and labels in the navigation; `None` if it does not.
     pub(crate) fn more_than_navigation(self, before: &str, after: &str) -> Option<&'static str> {
+        let ((before, old_labels), (after, labels)) = (self.without_labels(before), self.without_labels(after));
         if self == Self::Members {
-            return (without_members(before) != without_members(after)).then_some(OTHER_CODE);
+            return (without_members(&before) != without_members(&after)).then_some(OTHER_CODE);
+        }
+        // Some themes render a label as HTML.
+        if labels.iter().any(|label| label.contains('<') && !old_labels.contains(label)) {
+            return Some("a label would hold HTML");
         }
         let (before, after) = (Script::of(before), Script::of(after));
         let (before, after) = (self.skeleton(&before), self.skeleton(&after));
@@ -61,11 +67,10 @@ impl NavigationScript {
         let replaced = before.values.iter().zip(&after.values).filter(|(old, new)| old != new);
         let added = after.items.iter().filter(|item| !before.items.contains(item));
         let are_addresses = replaced.flat_map(|(old, new)| [old, new]).chain(added).all(|text| is_address(text));
-        // Some themes render a label as HTML.
         let entries = after.entries.iter().filter(|entry| !before.entries.contains(entry));
         let are_plain = entries.flatten().all(|(name, text)| match *name {
             "type" => *text == "doc",
-            "text" | "label" => !text.contains('<'),
+            "text" | "label" => true,
             _ => is_address(text),
         });
         (!are_addresses || !are_plain).then_some("it would name something that is no page")
@@ -82,6 +87,35 @@ impl NavigationScript {
             },
             Self::Members => false,
         }
+    }
+
+    /// The labels, between their quotes, in order.
+    pub(crate) fn labels(self, script: &Script) -> Vec<Range<usize>> {
+        let is_label = |member: &str| match self {
+            Self::Sidebars | Self::Configuration => ["label", "text"].contains(&member),
+            Self::Members => member == "title",
+        };
+        let named = literals(script).into_iter().filter(|literal| literal.member.is_some_and(is_label));
+        let mut labels: Vec<Range<usize>> = named.map(|literal| literal.value).collect();
+        if self == Self::Members && let Some(open) = script.exported_object() {
+            let members = script.members(open).0.into_iter().filter(|member| script.is_whole(member.first));
+            labels.extend(members.filter_map(|member| script.inner(member.first)));
+        }
+        labels.sort_unstable_by_key(|label| label.start);
+        labels.dedup();
+        labels
+    }
+
+    /// A script with empty labels, and its labels.
+    fn without_labels(self, text: &str) -> (String, Vec<&str>) {
+        let ranges = self.labels(&Script::of(text));
+        let (mut rest, mut read) = (String::with_capacity(text.len()), 0);
+        for range in &ranges {
+            rest.push_str(&text[read..range.start]);
+            read = range.end;
+        }
+        rest.push_str(&text[read..]);
+        (rest, ranges.into_iter().map(|range| &text[range]).collect())
     }
 
     /// The script without page names and plain entries, and without whitespace, commas and comments between array

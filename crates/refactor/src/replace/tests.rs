@@ -254,13 +254,15 @@ fn labels_of_other_navigations_change_or_are_told_of() {
 
     let tree = site(&[
         ("docusaurus.config.js", "module.exports = {}\n"),
-        ("sidebars.js", "module.exports = { docs: [{ type: 'category', label: 'Acme', items: ['a'] }] };\n"),
+        ("sidebars.js", "module.exports = { docs: [{ type: 'category', label: 'Acme', items: ['Acme'] }] };\n"),
         ("docs/_category_.json", "{\"label\": \"Acme things\"}\n"),
         ("docs/a.md", "# Acme\n"),
+        ("docs/Acme.md", "# A\n"),
     ]);
     let (tree, refactored) = everywhere(&tree, "Acme", "Zenith");
-    assert_eq!(touched(&refactored), ["docs/_category_.json", "docs/a.md"]);
+    assert_eq!(touched(&refactored), ["docs/_category_.json", "docs/a.md", "sidebars.js"]);
     assert_eq!(text(&tree, "docs/_category_.json"), "{\"label\": \"Zenith things\"}\n");
+    assert!(text(&tree, "sidebars.js").contains("label: 'Zenith', items: ['Acme']"));
     assert!(refactored.left[0].starts_with("`sidebars.js`: 1 place"), "{:?}", refactored.left);
 }
 

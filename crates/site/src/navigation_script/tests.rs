@@ -33,6 +33,7 @@ fn pages_are_renamed_removed_and_added() {
         &[("id: 'c' },\n", "id: 'c' },\n    'last',\n")],
         &[("    { type: 'doc', id: 'c' },\n", "")],
         &[("'b'", "'b', { type: 'doc', id: 'd', label: 'D & \"E\"' }")],
+        &[("label: 'Guides'", "label: 'How to'")],
         &[("    { type: 'doc', id: 'c' },\n", ""), ("'a'", "{ type: 'doc', id: 'c' }, 'a'")],
     ] {
         assert_eq!(judged("website/sidebars.js", SIDEBARS, edits), None, "{edits:?}");
@@ -45,7 +46,7 @@ fn pages_are_renamed_removed_and_added() {
         &[("'one'", "{ label: 'One', link: '/one/' }")],
         &[(", { label: 'B', slug: 'two/b' }", "")],
         &[("        { label: 'Three', link: '/three/' },\n", "")],
-        &[("label: 'B'", "label: 'C'")],
+        &[("label: 'B'", "label: 'C'"), ("label: 'Two'", "label: 'Both'")],
     ] {
         assert_eq!(judged("astro.config.mjs", STARLIGHT, edits), None, "{edits:?}");
     }
@@ -53,7 +54,7 @@ fn pages_are_renamed_removed_and_added() {
         [("index: 'Home',\n", "")].as_slice(),
         &[("  c: 'C'\n", "  c: 'C',\n  d: 'D: next'\n")],
         &[("'a-b'", "'a-c'")],
-        &[("'C'", "\"It's\"")],
+        &[("'C'", "\"It's\""), ("title: 'A'", "title: 'Array<T>'")],
     ] {
         assert_eq!(judged("pages/_meta.ts", META, edits), None, "{edits:?}");
     }
@@ -70,7 +71,10 @@ fn nothing_else_may_differ() {
         ("sidebars.js", SIDEBARS, &[("'b'", "'b'.concat(f())")]),
         ("sidebars.js", SIDEBARS, &[("'b'", "'//example.com'")]),
         ("sidebars.js", SIDEBARS, &[("id: 'c'", "id: 'javascript:f'")]),
-        ("sidebars.js", SIDEBARS, &[("label: 'Guides'", "label: 'Other'")]),
+        ("sidebars.js", SIDEBARS, &[("label: 'Guides'", "label: '<b>'")]),
+        ("sidebars.js", SIDEBARS, &[("label: 'Guides'", "label: 'Guides'.concat(f())")]),
+        ("sidebars.js", SIDEBARS, &[("label: 'Guides'", "label: f()")]),
+        ("sidebars.js", SIDEBARS, &[("type: 'category'", "type: 'html'")]),
         ("sidebars.js", SIDEBARS, &[("// the first", "// the last")]),
         ("sidebars.js", SIDEBARS, &[("// the first\n", "// the first ")]),
         ("sidebars.js", SIDEBARS, &[("{ type: 'category', label: 'Guides', items: ['a', 'b'] },\n", "")]),
@@ -88,7 +92,7 @@ fn nothing_else_may_differ() {
         ("astro.config.ts", STARLIGHT, &[("'one'", "{ label: '<img src=x onerror=f()>', link: '/x' }")]),
         ("astro.config.ts", STARLIGHT, &[("'one'", "{ label: 'A', link: '/x', badge: 'B' }")]),
         ("astro.config.ts", STARLIGHT, &[("a('x/y')", "{ label: 'A', link: '/x' }")]),
-        ("astro.config.ts", STARLIGHT, &[("label: 'Two'", "label: 'Three'")]),
+        ("astro.config.ts", STARLIGHT, &[("label: 'Two'", "label: `${f()}`")]),
         ("astro.config.ts", STARLIGHT, &[("'/three/'", "'https://example.com'")]),
         (".vitepress/config.mts", STARLIGHT, &[("'/three/'", "'/three/', head: f()")]),
         ("_meta.js", META, &[("f()", "g()")]),
