@@ -174,7 +174,7 @@ const numbers = await page.evaluate(async () => {
   const linked = (cell) => cell.textContent.trim() === '0' || cell.querySelector('a') !== null;
   const bare = [...document.querySelectorAll('main td.num')].filter((cell) => !linked(cell)).map((cell) => cell.textContent);
   const links = [...document.querySelectorAll('main td.num a, main .tiles a, main svg.chart a')].map((link) => {
-    const time = link.textContent.includes(' ms');
+    const time = / (ms|s|min)\b/.test(link.textContent);
     const text = (link.closest('li')?.querySelector('b') ?? link.querySelector('title') ?? link).textContent;
     const count = link.querySelector('title') ? /: (\d+) question/.exec(text)[1] : text;
     return { href: link.getAttribute('href'), count: time ? null : Number(count) };

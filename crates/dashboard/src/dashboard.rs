@@ -217,7 +217,13 @@ impl Dashboard {
         }
         let frame = self.frame(request).await;
         let authorized = AuthorizedRequest { dashboard: self, http: request, signed_in, form: &form, frame: &frame };
-        Box::pin(pages::serve(&authorized, target.route, is_write)).await
+        match Box::pin(pages::serve(&authorized, target.route, is_write)).await {
+            // What was written is shown once more.
+            Err(error @ HttpError::Refused(_)) if is_write => {
+                Ok(self.failed_with(request, &error, Some(signed_in), &typed(&form)).await)
+            }
+            answer => answer,
+        }
     }
 
     async fn failed(&self, request: &Request, error: &HttpError, signed_in: Option<&SignedIn>) -> Response {
@@ -514,7 +520,7 @@ fn signed_out() -> HttpError {
 /// What somebody wrote into a form that was not accepted, to be copied.
 fn typed(form: &Form) -> Markup {
     // The fields of texts; others are quickly filled again, or secret.
-    let text = form.given("comment").or(form.given("message")).or(form.given("prompt"));
+    let text = ["comment", "message", "prompt", "q"].into_iter().find_map(|name| form.given(name));
     html! {
         @if let Some(text) = text {
             h2 { "What you wrote" }

@@ -18,7 +18,7 @@ use crate::pages::conversations::on_page;
 use crate::pages::docs::unread;
 use crate::pages::jobs::reader_job_link;
 use crate::parts::{Column, empty, table};
-use crate::text::{Untrusted, counted, grouped, in_url, relative_time, shortened};
+use crate::text::{Untrusted, counted, grouped, in_url, precise_duration, relative_time, shortened};
 use crate::words::{Place, docs_page, first_words};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -310,7 +310,7 @@ fn waits(latency: Latency) -> [(&'static str, &'static str, Percentiles); 3] {
 
 fn latency(latency: Option<Latency>, list: &str, lists: &Lists<'_>) -> Markup {
     let Some(latency) = latency else { return html! {} };
-    let time = |stage: &str, ms: u32| html! { a href=(format_args!("{list}&waited={stage}&ms={ms}")) { (grouped(ms.into())) " ms" } };
+    let time = |stage: &str, ms: u32| html! { a href=(format_args!("{list}&waited={stage}&ms={ms}")) { (precise_duration(Duration::from_millis(ms.into()))) } };
     let rows = waits(latency).map(|(name, stage, of)| vec![html! { (name) }, time(stage, of.p50), time(stage, of.p95)]);
     let columns = [Column::Title("Until"), Column::Number("Half within"), Column::Number("95 % within")];
     html! {
@@ -448,7 +448,7 @@ pub(crate) async fn gaps(request: &AuthorizedRequest<'_>, project: &Project) -> 
         p.soft { "What do readers ask that the docs do not say? Questions without an answer, and answers that readers found not helpful, grouped by what they have in common." }
         (period.form())
         @if gaps.is_empty() {
-            (empty(Icon::Gap, "No gap in these days", "Every question got an answer that nobody found unhelpful.", Some((&widget, "See the conversations"))))
+            (empty(Icon::Gap, "No gap in these days", "No question of these days is without an answer, and no answer was found unhelpful.", Some((&widget, "See the conversations"))))
         } @else {
             p { strong { (counted(asked, "question")) } " in " (counted(gaps.len() as u64, "gap")) @if gaps.len() == MAX_GAPS { ", the largest" } "." }
         }
@@ -457,7 +457,7 @@ pub(crate) async fn gaps(request: &AuthorizedRequest<'_>, project: &Project) -> 
             section.card {
                 @let typical = gap.typical();
                 h2 { @if let Some(question) = typical { a href=(conversation(project, question)) { bdi { (gap_title(gap)) } } } }
-                p { a href=(list) { (counted(gap.questions.len() as u64, "question")) } @if gap.down() > 0 { ", of which " a href=(format_args!("{list}&rated=down")) { (grouped(gap.down() as u64)) " answered" } ", and readers found it not helpful" } }
+                p { a href=(list) { (counted(gap.questions.len() as u64, "question")) } @if gap.down() > 0 { ", " a href=(format_args!("{list}&rated=down")) { (grouped(gap.down() as u64)) " with an answer that readers found not helpful" } } }
                 @if most > 1 { (meter(gap.questions.len() as u64, most, "un")) }
                 @if !gap.unknown_words.is_empty() { p { "The docs never mention " @for (at, word) in gap.unknown_words.iter().enumerate() { @if at > 0 { ", " } strong { (Untrusted(word)) } } "." } }
                 @let others: Vec<&GapQuestion> = gap.examples().into_iter().filter(|example| typical.is_none_or(|typical| example.question != typical.question)).collect();
@@ -509,7 +509,7 @@ fn gap_questions(project: &Project, questions: &[&GapQuestion], now: Timestamp) 
     html! {
         ul {
             @for question in questions {
-                li { a href=(conversation(project, question)) { (Untrusted(&shortened(&question.question, 200))) } " " (relative_time(question.asked_at, now)) }
+                li { a href=(conversation(project, question)) { bdi { (first_words(&question.question, 200)) } } " " (relative_time(question.asked_at, now)) }
             }
         }
     }

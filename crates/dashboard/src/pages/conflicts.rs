@@ -15,9 +15,10 @@ use crate::diff;
 use crate::icon::Icon;
 use crate::layout::{Section, View, token};
 use crate::pages::jobs::instruction;
-use crate::parts::{button, notice};
+use crate::parts::{FormProblem, button, field, notice};
 use crate::pull_api::refusal;
 use crate::text::{Untrusted, counted, long_name, shortened};
+use crate::words::{Place, file_name, first_words};
 
 /// Files in the instruction to solve conflicts, conflicts of each, and characters of each side. The agent can read the rest.
 const MAX_FILES_IN_PROMPT: usize = 20;
@@ -31,13 +32,30 @@ pub(crate) async fn conflicts(
     id: &str,
 ) -> Result<Response, HttpError> {
     let record = found(request, project, id).await?;
-    let _place = Arc::clone(&request.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
-    let found = request.parts().pulls.conflicts(project, &record).await;
-    let here = format!("/dashboard/{}/pulls/{}", project.domain, record.id);
     if request.http.query("part").is_some() {
-        return Ok(page(StatusCode::OK, html! { section { (in_short(&record, &here, &found)) } }));
+        let _place = Arc::clone(&request.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
+        let found = request.parts().pulls.conflicts(project, &record).await;
+        return Ok(page(StatusCode::OK, html! { section { (in_short(&record, &address(project, &record), &found)) } }));
     }
-    let files = found.map_err(refusal)?;
+    conflicts_page(request, project, &record, None).await
+}
+
+fn address(project: &Project, record: &PullRecord) -> String {
+    format!("/dashboard/{}/pulls/{}", project.domain, record.id)
+}
+
+/// The page of the conflicts; `refused` is an instruction that was typed, and what is wrong with it.
+async fn conflicts_page(
+    request: &AuthorizedRequest<'_>,
+    project: &Project,
+    record: &PullRecord,
+    refused: Option<(&str, FormProblem)>,
+) -> Result<Response, HttpError> {
+    let _place = Arc::clone(&request.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
+    let files = request.parts().pulls.conflicts(project, record).await.map_err(refusal)?;
+    let here = address(project, record);
+    let docs = request.read_docs(project);
+    let place = Place::of(project, docs.as_deref());
     let body = html! {
         @if files.is_empty() {
             (notice("good", &html! { p { "Nothing conflicts: it can be merged as it is, or brought up to " code { (Untrusted(&record.base)) } " first." } }))
@@ -54,8 +72,8 @@ pub(crate) async fn conflicts(
                     (counted(files.len() as u64, "file")) " in ways that do not fit together."
                 }
             }))
-            @if request.is_editor() { (solving(request, &record, &here, &files).await) }
-            @for file in files.iter().take(MAX_FILES) { (conflict(file, &record)) }
+            @if request.is_editor() { (solving(request, record, &here, &files, refused).await) }
+            @for file in files.iter().take(MAX_FILES) { (conflict(file, record, place)) }
             @if files.len() > MAX_FILES { p { "And " (counted((files.len() - MAX_FILES) as u64, "other file")) "." } }
             h2 { "To resolve them by hand" }
             p { "Merge the base into the branch, say for each file what is right, and push. Then merge here." }
@@ -63,7 +81,7 @@ pub(crate) async fn conflicts(
         }
     };
     let view = View::new("Conflicts", Section::Pulls, Some(project));
-    Ok(request.show(view.below(here, &format!("#{} {}", record.number, shortened(&record.title, 80))), &body))
+    Ok(request.show(view.below(here, &format!("#{} {}", record.number, first_words(&record.title, 80))), &body))
 }
 
 /// Whether a pull request can be merged, in a line of its page.
@@ -104,7 +122,14 @@ async fn job_to_solve(request: &AuthorizedRequest<'_>, record: &PullRecord) -> R
 }
 
 /// The form that gives the conflicts to the agent.
-async fn solving(request: &AuthorizedRequest<'_>, record: &PullRecord, here: &str, files: &[FileConflict]) -> Markup {
+async fn solving(
+    request: &AuthorizedRequest<'_>,
+    record: &PullRecord,
+    here: &str,
+    files: &[FileConflict],
+    refused: Option<(&str, FormProblem)>,
+) -> Markup {
+    let (typed, problem) = refused.unzip();
     let base = html! { code { (Untrusted(&record.base)) } };
     match job_to_solve(request, record).await {
         Err(why) => html! { p.soft { (why) } },
@@ -112,10 +137,11 @@ async fn solving(request: &AuthorizedRequest<'_>, record: &PullRecord, here: &st
             form.fields method="post" action=(format_args!("{here}/solve")) {
                 (token(request.signed_in))
                 p { "The agent merges " (base) " into the branch of this pull request, makes the change again in the files below, and pushes. Nothing is merged into " (base) "." }
-                details {
+                details open[problem.is_some()] {
                     summary { "What the agent is told" }
-                    label.unseen for="message" { "Instruction" }
-                    textarea #message name="message" rows="14" required { (solving_prompt(record, files)) }
+                    (field("message", "Instruction", "", problem.as_ref(), |tie| html! {
+                        textarea #message aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] autofocus[tie.is_wrong] name="message" rows="14" required { @match typed { Some(typed) => (typed), None => (solving_prompt(record, files)) } }
+                    }))
                 }
                 div.actions { button type="submit" { (Icon::Agent) "Ask the agent to solve it" } }
             }
@@ -133,7 +159,16 @@ pub(super) async fn solve(
         return Err(Refusal::conflict(format!("the pull request is {} already", record.state.as_str())).into());
     }
     let job = job_to_solve(request, record).await.map_err(Refusal::conflict)?;
-    let messages = instruction(request.form.text("message"))?;
+    let typed = request.form.text("message");
+    let messages = match instruction(typed) {
+        Ok(messages) => messages,
+        Err(refusal) => {
+            let problem = FormProblem::of("message", refusal.to_string());
+            let mut response = conflicts_page(request, project, record, Some((typed, problem))).await?;
+            *response.status_mut() = StatusCode::BAD_REQUEST;
+            return Ok(response);
+        }
+    };
     request.parts().jobs.update_branch(&project.id, job.id, messages).await?;
     let subject = format!("#{} {}", record.number, record.title);
     request.audit("pull.solve", Some(&project.id), subject, None).await;
@@ -183,10 +218,10 @@ fn sides(conflict: &LineConflict, record: &PullRecord) -> String {
     .concat()
 }
 
-fn conflict(file: &FileConflict, record: &PullRecord) -> Markup {
+fn conflict(file: &FileConflict, record: &PullRecord, place: Place<'_>) -> Markup {
     let (base, head) = (html! { code { (Untrusted(&record.base)) } }, long_name(&record.head));
     html! {
-        h2 { code { (Untrusted(&file.path)) } }
+        h2 { (file_name(&file.path, place)) }
         @match &file.kind {
             ConflictKind::Lines(lines) => {
                 p { "Both changed the same lines." }

@@ -15,7 +15,7 @@ use crate::icon::{Icon, Tone, badge};
 use crate::layout::{Section, View};
 use crate::pages::jobs::reader_job_link;
 use crate::parts::{Column, empty, filters, table};
-use crate::text::{Untrusted, counted, grouped, in_url, precise_duration, relative_time, shortened};
+use crate::text::{Untrusted, counted, grouped, in_url, precise_duration, relative_time};
 use crate::words::{Place, docs_page, first_words, opening, words};
 
 const PAGE_ROWS: u32 = 50;
@@ -167,14 +167,14 @@ fn rows(project: &Project, turns: &[AskedTurn], now: Timestamp) -> Markup {
     let rows = turns.iter().map(|AskedTurn { thread, turn, .. }| {
         vec![
             html! {
-                a.title href=(format_args!("/dashboard/{}/conversations/{thread}", project.domain)) { (Untrusted(&shortened(&turn.question, 200))) }
+                a.title href=(format_args!("/dashboard/{}/conversations/{thread}", project.domain)) { bdi { (first_words(&turn.question, 200)) } }
                 @if let Some(answer) = turn.answer.as_deref().filter(|_| turn.answered) { span.sub { bdi { (opening(answer, MAX_PREVIEW_CHARS)) } } }
             },
             html! {
                 @if turn.answered { (badge(Tone::Done, "answered")) } @else { (badge(Tone::Failed, "unanswered")) }
                 @if let Some(Timing { end_ms, .. }) = turn.timing { " " span.soft.small { "in " (precise_duration(Duration::from_millis(end_ms.into()))) } }
             },
-            html! { @if let Some(feedback) = &turn.feedback { (said(feedback.rating)) @if let Some(comment) = &feedback.comment { span.sub { (Untrusted(&shortened(comment, 120))) } } } },
+            html! { @if let Some(feedback) = &turn.feedback { (said(feedback.rating)) @if let Some(comment) = &feedback.comment { span.sub { bdi { (opening(comment, 120)) } } } } },
             relative_time(turn.asked_at, now),
         ]
     });
@@ -266,7 +266,7 @@ pub(crate) async fn conversation(
                     None => p.soft { "No answer was completed." },
                 }
                 @if !turn.sources.is_empty() { p.small.soft { "From: " @for (at, source) in turn.sources.iter().enumerate() { @if at > 0 { " · " } (source_link(&source.title, &source.url, place)) } } }
-                @if let Some(feedback) = &turn.feedback { p { (said(feedback.rating)) @if let Some(comment) = &feedback.comment { ": “" (Untrusted(comment)) "”" } } }
+                @if let Some(feedback) = &turn.feedback { p { (said(feedback.rating)) @if feedback.comment.is_some() { ":" } } @if let Some(comment) = &feedback.comment { blockquote { (words(comment, place)) } } }
                 @if !turn.answered && request.is_editor() { p { a.button.secondary href=(reader_job_link(project, &question_instruction(&turn.question))) { "Make a job of it" } } }
             }
         }

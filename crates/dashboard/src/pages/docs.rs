@@ -10,7 +10,7 @@ use crate::forge_links::file_on_forge;
 use crate::icon::Icon;
 use crate::layout::{Section, View};
 use crate::parts::{Column, empty, notice, table};
-use crate::text::{Untrusted, counted, shortened};
+use crate::text::{Sentence, Untrusted, counted, shortened};
 use crate::words::{Place, docs_page, words};
 
 /// Pages in the list.
@@ -97,7 +97,7 @@ pub(super) fn unread(request: &AuthorizedRequest<'_>, project: &Project) -> Mark
     html! {
         div data-live="jobs" {
             @if let Some(why) = &index.failure {
-                (notice("bad", &html! { p { "The docs could not be read: " (Untrusted(why)) } p { a href=(overview) { "See the overview" } } }))
+                (notice("bad", &html! { p { "The docs could not be read: " (Sentence(why)) } p { a href=(overview) { "See the overview" } } }))
             } @else {
                 (notice("note", &html! { p { "The docs are still being read. " (super::home::index_line(&index, request.parts().clock.now())) " Once that is done, this page has what you look for." } }))
             }

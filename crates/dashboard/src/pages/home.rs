@@ -16,6 +16,7 @@ use crate::pages::jobs;
 use crate::pages::pulls;
 use crate::parts::{Column, button, empty, notice, table};
 use crate::text::{Sentence, Untrusted, counted, grouped, relative_time, shortened};
+use crate::words::{Place, file_name, first_words};
 
 /// Days whose questions are drawn, today included.
 const DRAWN_DAYS: u32 = 30;
@@ -229,7 +230,7 @@ pub(crate) async fn project(request: &AuthorizedRequest<'_>, project: &Project) 
                 h2 { "Without an answer in seven days" }
                 ul.plain {
                     @for unanswered_turn in unanswered.iter().take(MAX_QUESTIONS) {
-                        li { a href=(format_args!("/dashboard/{domain}/conversations/{}", unanswered_turn.thread)) { (Untrusted(&shortened(&unanswered_turn.turn.question, 200))) } " " (relative_time(unanswered_turn.turn.asked_at, now)) }
+                        li { a href=(format_args!("/dashboard/{domain}/conversations/{}", unanswered_turn.thread)) { bdi { (first_words(&unanswered_turn.turn.question, 200)) } } " " (relative_time(unanswered_turn.turn.asked_at, now)) }
                     }
                 }
             }
@@ -238,13 +239,15 @@ pub(crate) async fn project(request: &AuthorizedRequest<'_>, project: &Project) 
         }
     };
     let actions = html! {
-        a.button.secondary href=(format_args!("/dashboard/{domain}/playground")) { (Icon::Playground) "Ask a question" }
+        a.button.secondary href=(format_args!("/dashboard/{domain}/playground")) { (Icon::Playground) @if request.is_editor() { "Ask a question" } @else { "Search the docs" } }
         @if request.is_editor() { a.button href=(format_args!("/dashboard/{domain}/jobs/new")) { (Icon::Add) "New job" } }
     };
     Ok(request.show(View::new(project.domain.as_str(), Section::Home, Some(project)).with(actions), &body))
 }
 
 fn index_details(request: &AuthorizedRequest<'_>, project: &Project, index: &IndexStatus, now: Timestamp) -> Markup {
+    let docs = request.read_docs(project);
+    let place = Place::of(project, docs.as_deref());
     html! {
         p { (index_line(index, now)) @if let Some(commit) = &index.commit { ", at commit " code { (shortened(commit, 12)) } } }
         @if request.is_editor() { (button(request.signed_in, &format!("/dashboard/{}/reindex", project.domain), "Fetch and index now", "secondary")) }
@@ -260,7 +263,7 @@ fn index_details(request: &AuthorizedRequest<'_>, project: &Project, index: &Ind
         @if let Some(summary) = index.summary.as_ref().filter(|summary| !summary.odd.is_empty()) {
             h3 { "What was odd" }
             details { summary { (counted(summary.odd_in_all as u64, "line")) }
-                ul { @for odd in summary.odd.iter().take(100) { li { code { (Untrusted(&odd.file)) ":" (odd.line) } " " (Untrusted(&odd.message)) } } }
+                ul { @for odd in summary.odd.iter().take(100) { li { (file_name(&odd.file, place)) ":" (odd.line) " " (Untrusted(&odd.message)) } } }
             }
         }
     }

@@ -259,6 +259,8 @@ fn message_of(message: &str, status: JobStatus, place: Place<'_>) -> Markup {
     let rendered = folded_words(message, place, MAX_MESSAGE_LINES_OPEN);
     html! {
         @if status == JobStatus::Failed { (notice("bad", &rendered)) }
+        // Nobody wrote it but the server.
+        @else if status == JobStatus::Archived { (notice("note", &rendered)) }
         @else { article.turn { header { (Icon::Agent) "The agent" } (rendered) } }
     }
 }
@@ -274,6 +276,8 @@ fn steps(turn: &JobTurn, job: &AgentJob, now: Timestamp) -> Markup {
         (false, true) => "running",
         (false, false) => "",
     };
+    // What was waited for may have been over for as long as a call of a model takes.
+    let waits = waits.as_ref().filter(|(_, until)| !is_over && *until > now);
     let works = taken_up.is_some() && pushed.is_none() && !is_over;
     html! {
         ol.steps aria-label="How it goes" {
@@ -283,7 +287,7 @@ fn steps(turn: &JobTurn, job: &AgentJob, now: Timestamp) -> Markup {
                 None if !is_over => li.running { b { "Waits for a place" } },
                 _ => {},
             }
-            @if let Some((_, until)) = waits.as_ref().filter(|_| !is_over) {
+            @if let Some((_, until)) = waits {
                 li.waiting { b { "Waits" } "goes on " (relative_time(*until, now)) }
             } @else {
                 li class=(if failed && pushed.is_none() { "failed" } else { class(pushed.is_some() || is_over, works) }) { b { @if works { "Works" } @else { "Worked" } } @if let Some(at) = taken_up { (precise_duration(pushed.or(ended.map(|(at, _)| at)).unwrap_or(now).since(*at))) } }
@@ -292,11 +296,12 @@ fn steps(turn: &JobTurn, job: &AgentJob, now: Timestamp) -> Markup {
             @if has_pull.is_some() || (!is_over && job.pr_link.is_none()) { li class=(class(has_pull.is_some(), false)) { b { "Pull request" } (after(*has_pull).unwrap_or_default()) } }
             @match ended {
                 Some((at, JobStatus::Failed)) => li.failed { b { "Failed" } (after(Some(*at)).unwrap_or_default()) },
+                Some((at, JobStatus::Archived)) => li { b { "Stopped" } (after(Some(*at)).unwrap_or_default()) },
                 Some((at, _)) => li.done { b { "Done" } (after(Some(*at)).unwrap_or_default()) },
                 None => li { b { "Done" } },
             }
         }
-        @if let Some((why, _)) = waits.as_ref().filter(|_| !is_over) { (notice("note", &html! { p { "Waits: " (Sentence(&shortened(why, MAX_REASON_CHARS))) } })) }
+        @if let Some((why, _)) = waits { (notice("note", &html! { p { "Waits: " (Sentence(&shortened(why, MAX_REASON_CHARS))) } })) }
     }
 }
 
@@ -357,7 +362,7 @@ fn follow_up(view: &JobView<'_>, typed: &str, problem: Option<&FormProblem>) -> 
             form.fields method="post" action=(format_args!("{here}/message")) {
                 (token(request.signed_in))
                 (field("message", "What next?", "The agent goes on, on the same branch and the same pull request.", problem, |tie| html! {
-                    textarea #message aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] name="message" rows="2" required { (typed) }
+                    textarea #message aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] autofocus[tie.is_wrong] name="message" rows="2" required { (typed) }
                 }))
                 div.actions { button type="submit" { "Send" } span.soft.small { kbd { "Ctrl" } " " kbd { "Enter" } } }
             }
@@ -417,7 +422,8 @@ pub(crate) async fn message(
     };
     match sent {
         Ok(()) => {}
-        Err(HttpError::Refused(refusal)) => {
+        // An archived job has no form that could show it.
+        Err(HttpError::Refused(refusal)) if found(request, project, &id.to_string()).await?.1.status != JobStatus::Archived => {
             let problem = FormProblem::of("message", refusal.to_string());
             let mut response = page_of(request, project, id, &job, typed, Some(&problem)).await?;
             *response.status_mut() = HttpError::Refused(refusal).status();

@@ -15,7 +15,7 @@ use crate::icon::{Icon, Tone, badge};
 use crate::layout::{Section, View, token};
 use crate::pages::pulls;
 use crate::parts::{Column, FormProblem, empty, field, filters, form_problem, notice, page_links, state_links, table};
-use crate::text::{Untrusted, in_url, long_name, relative_time, shortened};
+use crate::text::{Untrusted, in_url, long_name, relative_time};
 use crate::words::first_words;
 
 const PAGE_ROWS: usize = 50;
@@ -197,7 +197,7 @@ fn plan_step(job: &AgentJob) -> Option<Markup> {
     let is_at = |todo: &Todo| todo.status == TodoStatus::InProgress;
     let at = job.todos.iter().position(is_at).filter(|_| job.status == JobStatus::Active)?;
     let todo = job.todos.get(at)?;
-    Some(html! { "Step " (at + 1) " of " (job.todos.len()) ": " (Untrusted(&shortened(&todo.content, 120))) })
+    Some(html! { "Step " (at + 1) " of " (job.todos.len()) ": " bdi { (first_words(&todo.content, 120)) } })
 }
 
 pub(crate) fn state(status: JobStatus) -> Markup {
@@ -267,18 +267,17 @@ pub(crate) fn new(request: &AuthorizedRequest<'_>, project: &Project) -> Respons
     let given = |name| request.http.query(name).map(|text| text.into_owned()).unwrap_or_default();
     let model = request.parts().models.default.clone();
     let typed = Typed { prompt: given("prompt"), branch: given("branch"), model, as_draft: false };
-    form_page(request, project, &typed, given("words") == "readers", None)
+    form_page(request, project, &typed, None)
 }
 
 fn form_page(
     request: &AuthorizedRequest<'_>,
     project: &Project,
     typed: &Typed,
-    has_reader_words: bool,
     problem: Option<&FormProblem>,
 ) -> Response {
     let body = html! {
-        @if has_reader_words {
+        @if request.http.query("words").as_deref() == Some("readers") {
             (notice("note", &html! { p { "What stands in quotation marks below was written by readers. Read it before you start: an agent is told to take it as a quotation, and takes everything else as your instruction." } }))
         }
         (form(request, typed, problem))
@@ -295,7 +294,7 @@ fn form(request: &AuthorizedRequest<'_>, typed: &Typed, problem: Option<&FormPro
         form.fields method="post" {
             (token(request.signed_in))
             (field("prompt", "What should be done?", "For example: Document the new retry option, with an example for each language.", problem, |tie| html! {
-                textarea #prompt aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] name="prompt" rows="8" required maxlength=(MAX_PROMPT_CHARS) { (typed.prompt) }
+                textarea #prompt aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] autofocus[tie.is_wrong] name="prompt" rows="8" required maxlength=(MAX_PROMPT_CHARS) { (typed.prompt) }
             }))
             (field("branch", "Branch", "Empty for a new one. A branch that exists is continued.", problem, |tie| html! {
                 input #branch aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] name="branch" value=(typed.branch) autocomplete="off" spellcheck="false";
@@ -342,7 +341,7 @@ pub(crate) async fn create(request: &AuthorizedRequest<'_>, project: &Project) -
         Ok(job) => Ok(redirect(&format!("/dashboard/{}/jobs/{job}", project.domain))),
         Err((field, HttpError::Refused(refusal))) => {
             let problem = FormProblem { field, sentence: refusal.to_string() };
-            let mut response = form_page(request, project, &typed, false, Some(&problem));
+            let mut response = form_page(request, project, &typed, Some(&problem));
             *response.status_mut() = HttpError::Refused(refusal).status();
             Ok(response)
         }

@@ -326,9 +326,9 @@ fn event_markup(ToolEvent { event, tool }: &ToolEvent, place: Place<'_>, took: O
             JobEvent::Replied { usage, .. } => span.soft.small { (counted(usage.input_tokens, "token")) " in, " (counted(usage.output_tokens, "token")) " out" },
             JobEvent::Planned { todos } => (line(&html! { "The plan has " (counted(todos.len() as u64, "step")) }, took)),
             JobEvent::StartedOver { why } => (line(&html! { "Started over: " (Untrusted(why)) }, took)),
-            JobEvent::Waiting { why, until } => (line(&html! { (badge(Tone::Waiting, "waits")) " until " (clock_time(*until)) ": " (Untrusted(why)) }, took)),
+            JobEvent::Waiting { why, until } => (line(&html! { (badge(Tone::Waiting, "waits")) " until " (clock_time(*until)) " UTC: " (Sentence(why)) }, took)),
             JobEvent::Pushed { commit } => (line(&html! { "Pushed commit " code { (shortened(commit, 12)) } }, took)),
-            JobEvent::PullRequest { url } => (line(&html! { "Opened the pull request " @if url.starts_with("https://") { a href=(url) rel="noopener noreferrer" { (Untrusted(url)) } } @else { (Untrusted(url)) } }, took)),
+            JobEvent::PullRequest { url } => (line(&html! { "Opened the pull request " @if url.starts_with("https://") || url.starts_with("http://") { a href=(url) rel="noopener noreferrer" { (Untrusted(url)) } } @else { (Untrusted(url)) } }, took)),
             JobEvent::Status { status, .. } => (line(&html! { "The job is " (state(*status)) }, took)),
         }
     }

@@ -20,7 +20,7 @@ use crate::pages::conversations::source_link;
 use crate::pages::docs::unread;
 use crate::pages::snippets::SampleCall;
 use crate::parts::{Column, notice, table};
-use crate::text::{Untrusted, counted, precise_duration};
+use crate::text::{Sentence, Untrusted, counted, precise_duration};
 use crate::words::{GrowingWords, Place, docs_page, opening, words};
 
 /// Number of passages that a search shows.
@@ -369,7 +369,7 @@ pub(crate) async fn answered(request: &AuthorizedRequest<'_>, project: &Project)
             "end: " (precise_duration(began.elapsed()))
         }
         div.card { (words(&text, place)) }
-        @for problem in &problems { (notice("bad", &html! { p { (Untrusted(problem)) } })) }
+        @for problem in &problems { (notice("bad", &html! { p { (Sentence(problem)) } })) }
         @if !sources.is_empty() { p.small.soft { "From: " @for (at, (title, href)) in sources.iter().enumerate() { @if at > 0 { " · " } (source_link(title, href, place)) } } }
         @for (query, list, _) in &searches { h2 { "Found for “" (Untrusted(query)) "”" } (list) }
         (snippets)

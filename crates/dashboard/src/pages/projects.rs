@@ -13,7 +13,7 @@ use crate::operations::{CheckFinding, Level, ProjectError, ProjectForm, SAME_TOK
 use crate::pages::home::index_line;
 
 use crate::parts::{Column, FormProblem, danger, empty, field, form_problem, notice, table};
-use crate::text::{Untrusted, relative_time};
+use crate::text::{Sentence, relative_time};
 
 /// What the button says that adds a project in spite of what its check found.
 const ANYWAY: &str = "anyway";
@@ -220,7 +220,7 @@ fn fields(
     html! {
         (form_problem(problem))
         @for check in checks {
-            (notice(check.level.as_str(), &html! { p { strong { (check.check) } ": " (Untrusted(&check.what)) } @if let Some(fix) = &check.fix { p { "What to do: " (Untrusted(fix)) } } }))
+            (notice(check.level.as_str(), &html! { p { strong { (check.check) } ": " (Sentence(&check.what)) } @if let Some(fix) = &check.fix { p { "What to do: " (Sentence(fix)) } } }))
         }
         form.fields method="post" {
             (token(request.signed_in))
@@ -235,7 +235,8 @@ fn fields(
                     @for forge in FORGES { option value=(forge) selected[form.forge == forge] { @match forge { "local" => "this server", "github" => "GitHub", "gitlab" => "GitLab", _ => "Gitea or Forgejo" } } }
                 }
             }
-            (field("token_env", "Token", "The variable or the file of the server that holds the token for git and the forge. Those that the configuration lists may be chosen, and others be given on the command line.", problem, |tie| html! {
+            @let hint = if tokens.is_empty() { "The variable or the file of the server that holds the token for git and the forge. None is listed yet: put its name into `token_env` or `token_file` below `[forges]` in the configuration, or add the project on the command line." } else { "The variable or the file of the server that holds the token for git and the forge. Those that the configuration lists may be chosen, and others be given on the command line." };
+            (field("token_env", "Token", hint, problem, |tie| html! {
                 select #token_env aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] autofocus[tie.is_wrong] name="token_env" {
                     option value="" { "none" }
                     @if let Some(token) = current_token { option value=(SAME_TOKEN) selected[form.token == SAME_TOKEN || (form.token == token.name() && !is_offered)] { (token) ", for the servers it was given for" } }

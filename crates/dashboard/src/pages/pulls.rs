@@ -329,7 +329,7 @@ async fn pull_page(
         (changes)
         (commits)
         h2 #comments { "Comments" }
-        @if comments.is_empty() { p.soft { "Nobody said anything yet. A line of the changes above can be commented on by its number." } }
+        @if comments.is_empty() { p.soft { "Nobody said anything yet." @if can_comment { " A line of the changes above can be commented on by its number." } } }
         @for comment in &comments { (comment_of(comment, place, now, &here)) }
         @if can_comment { (comment_form(request, &here, typed, problem)) }
     };
@@ -360,7 +360,7 @@ fn comment_form(request: &AuthorizedRequest<'_>, here: &str, typed: &str, proble
                 p { "On " code { (Untrusted(at)) } " " a href=(format_args!("{here}#comment-form")) { "On the whole instead" } }
             }
             (field("comment", "Comment", "", problem, |tie| html! {
-                textarea #comment aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] name="comment" rows="3" required autofocus[at.is_some()] maxlength=(MAX_COMMENT_CHARS) { (typed) }
+                textarea #comment aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] name="comment" rows="3" required autofocus[at.is_some() || tie.is_wrong] maxlength=(MAX_COMMENT_CHARS) { (typed) }
             }))
             div.actions { button.secondary type="submit" { "Add the comment" } span.soft.small { kbd { "Ctrl" } " " kbd { "Enter" } } }
         }

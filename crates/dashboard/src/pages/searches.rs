@@ -49,7 +49,8 @@ pub(crate) async fn searches(request: &AuthorizedRequest<'_>, project: &Project)
             li { b { (grouped(searches)) } a href=(format_args!("?{}", query(""))) aria-current=[(!without_results).then_some("true")] { "searches" } }
             li { b { (grouped(nothing)) } a href=(format_args!("?{}", query("nothing"))) aria-current=[without_results.then_some("true")] { "found nothing" } }
         }
-        @if found.terms.is_empty() { (empty(Icon::Searches, "No search in these days", "What readers type into the search of your docs stands here, the most frequent first.", None)) } @else { (rows(&found, &period, request.parts().clock.now())) }
+        @if found.terms.is_empty() && without_results && searches > 0 { p.soft { "Every search of these days found something." } }
+        @else if found.terms.is_empty() { (empty(Icon::Searches, "No search in these days", "What readers type into the search of your docs stands here, the most frequent first.", Some((&format!("/dashboard/{}/widget", project.domain), "Put the chat on your site")))) } @else { (rows(&found, &period, request.parts().clock.now())) }
         nav.pages aria-label="Pages of the list" {
             @if !is_first { a href=(format_args!("?{here}")) { "Most frequent" } }
             @if let Some(TermCursor { count, term }) = &found.next { a href=(format_args!("?{here}&count={count}&after={}", in_url(term))) rel="next" { "Next" } }

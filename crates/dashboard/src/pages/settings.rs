@@ -11,7 +11,7 @@ use crate::layout::Section;
 use crate::operations::Setting;
 use crate::pages::home::finding_list;
 use crate::parts::{Column, table};
-use crate::text::{Untrusted, counted, relative_time};
+use crate::text::{Sentence, Untrusted, counted, relative_time};
 
 /// The tables of the configuration, and what people call them.
 const HEADINGS: [(&str, &str); 13] = [
@@ -38,7 +38,7 @@ pub(crate) async fn settings(request: &AuthorizedRequest<'_>) -> Result<Response
     let now = parts.clock.now();
     let body = html! {
         p { "These are read from the configuration when the server starts, and are changed there." }
-        @for group in settings.chunk_by(|one, next| table_of(one) == table_of(next)) { (setting_group(group)) }
+        @for group in settings.chunk_by(|one, next| table_of(one) == table_of(next)) { (setting_group(request, group)) }
         @if !hooks.is_empty() {
             h2 { "Deliveries to webhooks" }
             (deliveries(&hooks, now))
@@ -51,7 +51,7 @@ pub(crate) async fn settings(request: &AuthorizedRequest<'_>) -> Result<Response
                 (finding_list(&findings.findings))
                 details {
                     summary { "What passed" }
-                    ul { @for finding in findings.findings.iter().filter(|finding| finding.level == crate::operations::Level::Good) { li { (finding.check) ": " (Untrusted(&finding.what)) } } }
+                    ul { @for finding in findings.findings.iter().filter(|finding| finding.level == crate::operations::Level::Good) { li { (finding.check) ": " (Sentence(&finding.what)) } } }
                 }
             }
         }
@@ -65,14 +65,14 @@ fn table_of(setting: &Setting) -> &str {
 }
 
 /// The settings of one table of the configuration, under a heading that people understand.
-fn setting_group(group: &[Setting]) -> Markup {
+fn setting_group(request: &AuthorizedRequest<'_>, group: &[Setting]) -> Markup {
     let table_name = group.first().map(table_of).unwrap_or_default();
     let named = HEADINGS.iter().find(|(name, _)| *name == table_name).map(|(_, heading)| (*heading).to_owned());
     let heading = named.unwrap_or_else(|| table_name.replace('_', " "));
     let rows = group.iter().map(|setting| {
         vec![
             html! { code { (setting.key) } },
-            html! { (Untrusted(&setting.value)) },
+            html! { @if setting.key.ends_with(".model") { (request.model_name(&setting.value)) } @else { (Untrusted(&setting.value)) } },
             html! { span.soft.small { (Untrusted(&setting.source)) } },
         ]
     });

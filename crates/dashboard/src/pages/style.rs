@@ -99,17 +99,20 @@ fn times() -> Markup {
     timeline("Where 15 s went", second(0), second(15), &lanes)
 }
 
+/// Each button in each of its states. Hovered and pressed are classes here, since a page cannot be pressed in a picture.
 fn buttons() -> Markup {
+    let kinds = [("Primary", ""), ("Secondary", "secondary"), ("Quiet", "quiet"), ("Danger", "danger")];
     html! {
-        p.actions {
-            button type="button" { "Primary" }
-            button.secondary type="button" { "Secondary" }
-            button.quiet type="button" { "Quiet" }
-            button.danger type="button" { "Danger" }
-            button type="button" disabled { "Disabled" }
-            button type="button" aria-busy="true" { "Loading" }
-            a.button.secondary href="#main" { (Icon::Add) "With an icon" }
+        @for (name, class) in kinds {
+            p.actions {
+                button class=(class) type="button" { (name) }
+                button class=(format_args!("{class} hovered")) type="button" { "Hovered" }
+                button class=(format_args!("{class} pressed")) type="button" { "Pressed" }
+                button class=(class) type="button" disabled { "Disabled" }
+                button class=(class) type="button" aria-busy="true" { "Loading" }
+            }
         }
+        p.actions { a.button.secondary href="#main" { (Icon::Add) "With an icon" } }
     }
 }
 
@@ -118,6 +121,8 @@ fn fields() -> Markup {
     html! {
         div.cards {
             (field("style-field", "A field", "What to write here.", None, |tie| html! { input #style-field aria-describedby=[tie.described.as_deref()] placeholder="An example"; }))
+            (field("style-off", "A choice that is not offered", "", None, |_| html! { select #style-off disabled { option { "The only one" } } }))
+            (field("style-hovered", "A field under the pointer", "", None, |_| html! { input.hovered #style-hovered value="what is there"; }))
             (field("style-wrong", "A field with a mistake", "", Some(&problem), |tie| html! { input #style-wrong value="what was typed" aria-invalid=[tie.invalid()] aria-describedby=[tie.described.as_deref()]; }))
         }
     }

@@ -334,11 +334,14 @@ fn draining() -> Refusal {
     Refusal::new(kind, "the server is draining; send the request again to another node, or to this one in a moment")
 }
 
-/// What stands behind the name of each model: another configured model, or the model that it is.
+/// What stands behind the name of each model: the provider's name for it, or `builtin`.
 fn models_behind(app: &App) -> BTreeMap<String, String> {
+    let models: BTreeMap<&str, String> =
+        app.models.configured().map(|(name, model)| (name, model.describe().model)).collect();
+    let provided = |name: &str| models.get(name).cloned().unwrap_or_else(|| name.to_owned());
     let name_of = |name: &String, runs_on: &RunsOn| match runs_on {
-        RunsOn::Other(other) => other.clone(),
-        RunsOn::Itself => name.clone(),
+        RunsOn::Other(other) => provided(other),
+        RunsOn::Itself => provided(name),
         RunsOn::Builtin => "builtin".to_owned(),
     };
     app.config.offered.iter().map(|(name, runs_on)| (name.clone(), name_of(name, runs_on))).collect()
