@@ -44,6 +44,24 @@ fn without_a_branch_the_repositorys_own_is_taken() {
 }
 
 #[test]
+fn a_default_branch_that_gets_another_name_is_followed_and_no_other() {
+    let installation = Installation::new();
+    let repository = installation.repository("acme", &[("index.md", "# Home\n")]);
+    installation.add_project("acme", &repository);
+    let path = repository.path().display().to_string();
+    installation.must(&["project", "add", "fixed", "--repo", &path, "--ref", "main"]);
+    repository.git(&["branch", "-m", "main", "trunk"]);
+    repository.git(&["symbolic-ref", "HEAD", "refs/heads/trunk"]);
+    let _server = installation.serve();
+    let branches = || {
+        let listed = installation.must(&["project", "list", "--json"]).json();
+        let projects = listed.as_array().expect("projects").iter();
+        projects.map(|project| project["ref"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    eventually("the branch to be followed", || (branches() == ["trunk", "main"]).then_some(()));
+}
+
+#[test]
 fn a_change_that_finds_no_docs_is_not_made() {
     let installation = Installation::new();
     let repository = installation.repository("acme", docent_tests::site::PAGES);

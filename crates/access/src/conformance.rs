@@ -54,6 +54,7 @@ pub fn sample_project(name: &str) -> Project {
             allow_code: vec!["*.mdx".to_owned()],
             author: "Ann <ann@example.com>".parse().ok(),
             sign_off: true,
+            follows_default: true,
         },
         created_at: NOW,
     }

@@ -101,6 +101,9 @@ pub struct ProjectSettings {
     pub author: Option<Signature>,
     /// Whether commits carry a `Signed-off-by` line of their author.
     pub sign_off: bool,
+    /// Whether the project's branch is the one that the repository called its default, as nobody named another: it is
+    /// followed when it gets another name.
+    pub follows_default: bool,
 }
 
 #[cfg(test)]

@@ -178,6 +178,10 @@ async fn refresh(app: &App, project: &Project) {
     let docs = match app.repositories.docs(project).await {
         Ok(docs) => docs,
         Err(error) => {
+            // The next round reads the docs there.
+            if !error.is_transient() && follow_default(app, project).await {
+                return ended(Err("the default branch of the repository has another name".to_owned()));
+            }
             app.missing_docs.note(project.uid, !error.is_transient());
             let failure = Failure::from(error);
             warn!(domain = %project.domain, "the docs cannot be read; `docent doctor` says what to change: {failure}");
@@ -201,6 +205,25 @@ async fn refresh(app: &App, project: &Project) {
         ),
         Err(failure) => warn!(domain = %project.domain, "the index was not updated: {failure}"),
     }
+}
+
+/// Moves a project to the branch that its repository calls its default, if that is what it follows and its own branch is
+/// gone. Returns whether it was moved.
+async fn follow_default(app: &App, project: &Project) -> bool {
+    if !project.settings.follows_default {
+        return false;
+    }
+    let Ok(mirror) = app.repositories.fetch(project).await else { return false };
+    let is_gone = matches!(mirror.find_branch(&project.branch), Ok(None));
+    let is_there = |branch: &String| matches!(mirror.find_branch(branch), Ok(Some(_)));
+    let Some(branch) = mirror.default_branch().filter(|branch| is_gone && is_there(branch)) else { return false };
+    let moved = Project { branch, ..project.clone() };
+    let replaced = app.projects().replace(moved.clone()).await;
+    if matches!(replaced, Ok(Some(_))) {
+        info!(domain = %project.domain, from = project.branch, to = moved.branch, "the default branch has another name");
+        return true;
+    }
+    false
 }
 
 /// Embeds the sections that have no vector. While this runs for a domain, another call for the domain does nothing.

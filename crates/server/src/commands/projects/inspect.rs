@@ -30,6 +30,7 @@ pub(crate) async fn inspect(
                 format!("{} names no default branch; give the branch that holds the docs", project.repository);
             Failure::plain(sentence).of("--ref")
         })?;
+        project.settings.follows_default = true;
     }
     let docs = Docs::at_tip(&mirror, &project).map_err(|error| Failure::from(error).of("--ref"))?;
     let docs = overview(app, docs).await?;

@@ -150,7 +150,7 @@ fn listed(project: &Project) -> String {
     for (name, url) in &project.context {
         more("context", &format!("{name}={url}"));
     }
-    let ProjectSettings { allow_paths, allow_code, author, sign_off } = &project.settings;
+    let ProjectSettings { allow_paths, allow_code, author, sign_off, follows_default: _ } = &project.settings;
     if !allow_paths.is_empty() {
         more("may edit", &allow_paths.join("  "));
     }
@@ -239,6 +239,7 @@ mod tests {
                 allow_code: vec!["guides/*.mdx".to_owned()],
                 author: "Docs Bot <docs@example.com>".parse().ok(),
                 sign_off: true,
+                follows_default: false,
             },
             created_at: Timestamp::from_millis(0),
         };

@@ -51,7 +51,10 @@ fn with(mut project: Project, options: &ProjectOptions) -> Result<Project, Failu
     }
     if let Some(branch) = &options.branch {
         let branch = BranchName::parse(branch).map_err(|error| Failure::option("--ref", error.to_string()))?;
-        project.branch = branch.into();
+        let branch = String::from(branch);
+        // A form has the branch that is there.
+        project.settings.follows_default &= branch == project.branch;
+        project.branch = branch;
     }
     if let Some(folder) = &options.docs_root {
         project.docs_root = docs_root(folder)?;
