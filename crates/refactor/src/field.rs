@@ -81,7 +81,7 @@ pub fn set_front_matter(
         }
         pages += 1;
         let Some(bytes) = tree.read(file) else { continue };
-        let page = parse(file, &bytes);
+        let page = site.parse(file, &bytes);
         if !allowed.allows(&site, &page) {
             refactored.left.push(format!("{file}: it has no front matter, and readers would see it as text"));
             continue;
@@ -132,7 +132,7 @@ pub(super) fn set(
         return Ok(None);
     }
     if front_matter.syntax != Syntax::Yaml {
-        return Err("its front matter is not YAML, and no other is changed");
+        return Err("its front matter is not YAML between lines of `---`, and no other is changed");
     }
     let nests = name.split_once('.').filter(|_| !front_matter.fields.iter().any(|field| field.name == name));
     let newline = if text.lines().next().is_some_and(|_| text.contains("\r\n")) { "\r\n" } else { "\n" };

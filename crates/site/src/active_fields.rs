@@ -53,7 +53,7 @@ pub(crate) fn active_fields(generator: Generator, text: &str) -> Vec<Code> {
         _ if inside.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) => {
             Some(Yaml::Empty)
         }
-        Syntax::Yaml | Syntax::Json => yaml::read(inside).ok(),
+        Syntax::Yaml | Syntax::Json | Syntax::MultiMarkdown => yaml::read(inside).ok(),
     };
     let repaired = || {
         let is_plain = front.syntax == Syntax::Yaml && ![&*UNLIKE_LINES, &*HEAD].iter().any(|odd| odd.is_match(inside));

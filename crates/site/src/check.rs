@@ -16,6 +16,7 @@ use crate::model::{Site, Target};
 use crate::navigation::Navigation;
 use crate::rule_evidence::{DoubtedFindings, LinkShape, Rule, RuleEvidence};
 use crate::shown_pages::ShownPages;
+use crate::site_data::SiteData;
 use crate::tree::Tree;
 
 /// Maximum number of pages that are read to learn which rules a site obeys.
@@ -53,7 +54,7 @@ pub fn findings_in(tree: &dyn Tree, files: &[String]) -> Checked {
     let mut unused_evidence = RuleEvidence::default();
     let mut found: Vec<RuleFinding> =
         files.iter().flat_map(|file| check.page_findings(file, &mut unused_evidence)).collect();
-    if files.iter().any(|file| Navigation::FILES.contains(&file.as_str())) {
+    if files.iter().any(|file| SiteData::of(file).is_some()) {
         found.extend(check.navigation_findings(&mut unused_evidence));
     }
     let evidence = if found.is_empty() { unused_evidence } else { check.evidence() };
@@ -73,7 +74,7 @@ pub fn new_findings(before: &dyn Tree, after: &dyn Tree, changed: &[String]) -> 
         files.iter().flat_map(|file| old.page_findings(file, &mut unused_evidence)).collect();
     let mut found: Vec<RuleFinding> =
         files.iter().flat_map(|file| new.page_findings(file, &mut unused_evidence)).collect();
-    let lists_change = changed.iter().any(|file| is_page(file) || Navigation::FILES.contains(file));
+    let lists_change = changed.iter().any(|file| is_page(file) || SiteData::of(file).is_some());
     if lists_change {
         known.extend(old.navigation_findings(&mut unused_evidence));
         found.extend(new.navigation_findings(&mut unused_evidence));
@@ -129,15 +130,11 @@ fn unchanged_files_affected(old: &mut Check<'_>, new: &mut Check<'_>, changed: &
             }
         }
     }
-    if changed.iter().any(|file| Navigation::FILES.contains(file)) {
-        let sources_after: HashSet<&str> = new.site.redirect_sources().collect();
-        gone.extend(
-            old.site
-                .redirect_sources()
-                .filter(|source| !sources_after.contains(source))
-                .map(|source| source.trim_end_matches(['*', '/']).rsplit('/').next().unwrap_or("").to_owned()),
-        );
-    }
+    let sources_after: HashSet<&str> = new.site.redirect_sources().collect();
+    let gone_sources = old.site.redirect_sources().filter(|source| !sources_after.contains(source));
+    gone.extend(
+        gone_sources.map(|source| source.trim_end_matches(['*', '/']).rsplit('/').next().unwrap_or("").to_owned()),
+    );
     if gone.is_empty() {
         return Vec::new();
     }

@@ -14,7 +14,7 @@ impl SiteData {
             Some(Self::Script(script)) => script.labels(&Script::of(text)),
             Some(Self::MkDocs) => in_yaml(text, |block, line| block == "nav" && !is_member(line)),
             Some(Self::Yaml) if matches!(file_name(file), ".pages" | ".nav.yml") => in_yaml(text, |_, _| true),
-            Some(Self::Yaml) => in_yaml(text, |_, line| is_member(line)),
+            Some(Self::Yaml | Self::Data) => in_yaml(text, |_, line| is_member(line)),
             _ => Vec::new(),
         }
     }

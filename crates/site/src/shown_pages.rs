@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use docent_markdown::{Format, Page, has_word, regex, slug, text_of};
+use docent_markdown::{Format, Heading, Page, has_word, regex, slug, text_of};
 
 use crate::model::Site;
 use crate::read_file::read_file;
@@ -57,7 +57,7 @@ impl ShownPages {
         if site.layout().has_anchor(&shown.page, anchor) {
             return Some(true);
         }
-        (shown.is_whole && !shown.may_have_anchor(anchor)).then_some(false)
+        (shown.is_whole && !shown.may_have_anchor(site, anchor)).then_some(false)
     }
 }
 
@@ -79,7 +79,7 @@ impl ShownPage {
 
     /// Whether a build may make an anchor that is not among those of the page's headings: from a component's title, an
     /// API description or a documented object.
-    fn may_have_anchor(&self, anchor: &str) -> bool {
+    fn may_have_anchor(&self, site: &Site, anchor: &str) -> bool {
         regex!(ATTRIBUTE, r#"([\w:.-]*)\s*=\s*"([^"\n]{1,200})""#);
         let Self { page, text, own_text, .. } = self;
         // The content before the first heading of AsciiDoc has an id of its own.
@@ -90,45 +90,79 @@ impl ShownPage {
         if ["openapi", "api", "asyncapi"].iter().any(|field| page.front_matter.get(field).is_some()) {
             return true;
         }
-        if page.format == Format::Rst && text.lines().any(may_make_anchors) {
+        if page.format == Format::Rst && text.lines().any(|line| may_make_anchor(line, anchor)) {
             return true;
         }
         if page.format == Format::Adoc && text.lines().any(|line| may_make_anchors_in_adoc(line, anchor)) {
             return true;
         }
+        let wanted = slug(anchor);
         // The build fills in part of the heading.
-        let is_open_heading = |line: &str| line.trim_start().starts_with('#') && line.contains("{{");
-        if text.lines().any(is_open_heading) || own_text.lines().any(|line| names_anchor(line, anchor)) {
+        let is_open_heading = |heading: &Heading| {
+            let words = text.get(heading.span.clone()).and_then(|words| words.split_once("{{"));
+            words.is_some_and(|(before, _)| wanted.starts_with(slug(before).trim_matches('-')))
+        };
+        let tokens = site.layout().facts().active_tokens;
+        let is_named = |line: &str| {
+            names_anchor(line, anchor)
+                || tokens.directives && is_label(line, anchor)
+                || tokens.python_blocks && is_object(line, anchor)
+        };
+        if page.headings.iter().any(is_open_heading) || own_text.lines().any(is_named) {
             return true;
         }
         // An id is an anchor as it is written, and a title is one as a component makes it.
-        let is_id = |name: &str| ["id", "name", "href"].contains(&name);
-        let wanted = slug(anchor);
-        let may_be = |name: &str, value: &str| value == anchor || (!is_id(name) && slug(value) == wanted);
-        ATTRIBUTE.captures_iter(text).any(|found| may_be(&found[1], &found[2]))
+        let is_component = |at: usize| {
+            let tag = text[..at].rfind('<').map(|open| &text[open + 1..at]);
+            tag.is_some_and(|tag| tag.starts_with(|c: char| c.is_ascii_uppercase()))
+        };
+        let attributes = ATTRIBUTE.captures_iter(text).filter_map(|found| Some((found.get(0)?.start(), found)));
+        let in_text = attributes.filter(|(at, _)| !page.code.iter().any(|code| code.contains(at)));
+        let mut in_text = in_text.map(|(at, found)| (at, found.extract::<2>().1));
+        in_text.any(|(at, [name, value])| match name {
+            "id" | "name" => value == anchor,
+            "href" => false,
+            _ => is_component(at) && slug(value) == wanted,
+        })
     }
 }
 
-/// Whether a line names the anchor in an attribute list, a label (`(name)=`) or a directive that documents an object of the
-/// source code.
+/// Whether a line is a label: `(name)=`.
+fn is_label(line: &str, anchor: &str) -> bool {
+    line.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix(")=")) == Some(anchor)
+}
+
+/// Whether a line documents an object of source code: `::: package.module`.
+fn is_object(line: &str, anchor: &str) -> bool {
+    let name = line.trim().strip_prefix("::: ");
+    name.is_some_and(|name| name.contains('.') && anchor.starts_with(name.trim()))
+}
+
+/// Whether a line names the anchor in an attribute list.
 fn names_anchor(line: &str, anchor: &str) -> bool {
     let words = line.trim();
     let in_braces = line.match_indices(anchor).any(|(at, _)| {
         let before = &line[..at];
         before.ends_with(['#', '=', '"', '\'']) && before.rfind('{') > before.rfind('}')
     });
-    let is_label = words.strip_prefix('(').and_then(|rest| rest.strip_suffix(")=")) == Some(anchor);
-    let is_object =
-        words.strip_prefix("::: ").is_some_and(|name| name.contains('.') && anchor.starts_with(name.trim()));
     // The ids of headings are read with them.
-    (in_braces && !words.starts_with('#')) || is_label || is_object
+    in_braces && !words.starts_with('#')
 }
 
-/// Whether a line begins a reStructuredText directive that may make anchors from what it documents, includes or counts:
-/// any directive except those that only format their content.
-fn may_make_anchors(line: &str) -> bool {
-    const PLAIN: &str = "admonition attention caution code code-block contents danger deprecated error hint image \
-        important math note parsed-literal rubric seealso tip toctree versionadded versionchanged warning";
+/// Whether a line of reStructuredText may make the anchor: it begins a directive that documents, includes or counts
+/// something (any but those that only format their content), or names it (`:name: anchor`). Ids such as `id1` are
+/// counted by the build.
+fn may_make_anchor(line: &str, anchor: &str) -> bool {
+    const PLAIN: &str = "admonition attention caution card code code-block container contents csv-table danger deprecated \
+        dropdown error figure grid highlight hint image important list-table literalinclude math note only \
+        parsed-literal rubric seealso sidebar tab-item tab-set table tabs tip toctree topic versionadded \
+        versionchanged warning";
+    if anchor.strip_prefix("id").is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit())) {
+        return true;
+    }
+    if line.trim().strip_prefix(":name:").is_some_and(|name| name.trim() == anchor) {
+        return true;
+    }
     let directive = line.trim_start().strip_prefix(".. ").and_then(|rest| rest.split_once("::"));
     directive.is_some_and(|(name, _)| !name.contains([' ', '|']) && !has_word(PLAIN, name))
 }

@@ -1,6 +1,6 @@
 //! Data files that define a site's navigation and redirects, and the check that an edit of one changes nothing else.
 
-use docent_markdown::{each_line, file_name, line_of, regex, text_of};
+use docent_markdown::{each_line, file_name, folder, line_of, regex, text_of};
 
 use crate::generators::mkdocs::ZENSICAL;
 use crate::generators::yaml::{self, Yaml};
@@ -27,6 +27,8 @@ pub enum SiteData {
     Json,
     /// Navigation only, in YAML: `_category_.yml`, `_toc.yml`, `.nav.yml`, `.pages`.
     Yaml,
+    /// Navigation only, in a folder `_data` of Jekyll, whose templates read it: no key may be new.
+    Data,
     /// A script that names pages in string literals: `sidebars.js`, `astro.config.mjs`, `.vitepress/config.ts`,
     /// `_meta.js`.
     Script(NavigationScript),
@@ -52,6 +54,7 @@ impl SiteData {
             "_category_.yml" | "_category_.yaml" | "_toc.yml" | "_toc.yaml" | "toc.yml" | ".nav.yml" | ".pages" => {
                 Self::Yaml
             }
+            _ if is_data_navigation(file) => Self::Data,
             _ => return NavigationScript::of(file).map(Self::Script),
         })
     }
@@ -74,7 +77,7 @@ impl SiteData {
             Self::MdBook => book(before.unwrap_or_default(), &after),
             Self::Redirects => redirects(before.unwrap_or_default(), &after),
             Self::Json => json(&after).map(|after| (before.and_then(|text| json(text).ok()), after)),
-            Self::Yaml => without_references(before.unwrap_or_default(), &after)
+            Self::Yaml | Self::Data => without_references(before.unwrap_or_default(), &after)
                 .and_then(|()| yaml_of(&after).map(|after| (before.and_then(|text| yaml_of(text).ok()), after))),
             Self::Script(script) => {
                 let more = script.more_than_navigation(before.unwrap_or_default(), &after);
@@ -83,6 +86,9 @@ impl SiteData {
         };
         let (old, new) = match changed {
             Err(why) => return Some(why.to_owned()),
+            Ok((old, new)) if self == Self::Data && !old.as_ref().is_some_and(|old| has_keys_of(old, &new)) => {
+                return Some("it has a key that it did not have, by which a template may include a file".to_owned());
+            }
             Ok((old, new)) => (old.map_or_else(Vec::new, |old| active_parts(&old)), active_parts(&new)),
         };
         let added = new.into_iter().find(|part| !old.contains(part))?;
@@ -90,6 +96,32 @@ impl SiteData {
         let shown: String = added.chars().take(80).collect();
         Some(format!("{place}`{shown}`, which themes print as HTML, follow or load"))
     }
+}
+
+/// Whether a file is a navigation among the data of a Jekyll site: `_data/navigation.yml`, `_data/docs/sidebar.yml`.
+pub(crate) fn is_data_navigation(file: &str) -> bool {
+    let name = file_name(file);
+    let words = name.strip_suffix(".yml").or_else(|| name.strip_suffix(".yaml")).unwrap_or_default();
+    let is_navigation = |word: &str| ["nav", "sidebar", "toc", "menu"].iter().any(|begin| word.starts_with(begin));
+    folder(file).split('/').any(|part| part == "_data") && words.split(['-', '_', '.']).any(is_navigation)
+}
+
+/// Whether data has no key that `old` does not have somewhere.
+fn has_keys_of(old: &Yaml, new: &Yaml) -> bool {
+    fn keys<'y>(data: &'y Yaml, found: &mut Vec<&'y str>) {
+        match data {
+            Yaml::Map(members) => members.iter().for_each(|(name, value)| {
+                found.push(name);
+                keys(value, found);
+            }),
+            Yaml::List(items) => items.iter().for_each(|item| keys(item, found)),
+            _ => {}
+        }
+    }
+    let (mut known, mut now) = (Vec::new(), Vec::new());
+    keys(old, &mut known);
+    keys(new, &mut now);
+    now.iter().all(|key| known.contains(key))
 }
 
 /// The editable parts before and after an edit, or why the other parts differ.
@@ -340,8 +372,14 @@ mod tests {
         let before = "/a /b 301\n/api/* https://api.test/:splat 200\n";
         assert_eq!(refusal("_redirects", before, &format!("{before}/c /d\n")), None);
         assert!(refusal("_redirects", before, &format!("{before}/c https://x.y 200\n")).is_some());
+        let data = "- title: A\n  url: /a/\n";
+        assert_eq!(refusal("_data/navigation.yml", data, "- title: B\n  url: /b/\n- title: C\n"), None);
+        for after in ["- title: A\n  include: x.html\n", "- title: '{{ site.x }}'\n", "- title: !x A\n"] {
+            assert!(refusal("_data/navigation.yml", data, after).is_some(), "{after}");
+        }
+        assert_eq!(SiteData::of("docs/_data/en/docs-sidebar.yaml"), Some(SiteData::Data));
         for file in [
-            "package.json", "mkdocs.yaml.bak", "a/docs.json", ".meta.json", "docusaurus.config.js", "config.ts",
+            "_data/stock.yml", "my_data/nav.yml", "data/nav.yml", "_data/navigation.rb", "package.json", "mkdocs.yaml.bak", "a/docs.json", ".meta.json", "docusaurus.config.js", "config.ts",
             "_meta.json.js",
         ] {
             assert_eq!(SiteData::of(file), None, "{file}");

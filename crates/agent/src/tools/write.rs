@@ -43,6 +43,9 @@ pub(super) fn write(workbench: &mut Workbench<'_>, path: &str, content: String) 
         workbench.write(&path, in_form_of(&before, content).into_bytes())?;
         return Ok(format!("Replaced `{path}`, {lines} lines."));
     }
+    if workbench.tree().paths().contains(&path) {
+        return Err(format!("`{path}` is there and cannot be read, so it stays as it is."));
+    }
     let site = Site::read(workbench.tree());
     let named = new_page_path(&site, &path).into_owned();
     if !has_page_ending(&path) {

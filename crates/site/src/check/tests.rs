@@ -162,20 +162,43 @@ fn a_redirect_that_goes_leaves_links_broken() {
 }
 
 #[test]
+fn a_redirect_that_goes_from_another_configuration_leaves_links_broken() {
+    let config = |map: &str| format!("site_name: x\nplugins:\n  - redirects:\n      redirect_maps:\n{map}");
+    let files = |map: &str| {
+        let page = titled("[x](/old/)");
+        crate::sample::site(&[("mkdocs.yml", &config(map)), ("docs/index.md", &page), ("docs/b.md", "# B\n")])
+    };
+    let (before, after) = (files("        old.md: b.md\n"), files("        other.md: b.md\n"));
+    assert_eq!(new_findings(&before, &before, &["mkdocs.yml".to_owned()]), Checked::default());
+    let found = new_findings(&before, &after, &["mkdocs.yml".to_owned()]);
+    assert_eq!(messages(&found.findings), ["docs/index.md:4 `/old/` leads nowhere"]);
+}
+
+#[test]
 fn anchors_that_are_no_headings_of_commonmark_are_not_called_broken() {
-    let text =
-        "# T\n\n=== \"One\"\n\n    ## In a tab\n\n![x](y.png){ #figure }\n\n(a-label)=\n## H\n\n::: package.module\n";
+    let text = "# T\n\n=== \"One\"\n\n    ## In a tab\n\n![x](y.png){ #figure }\n\n(a-label)=\n## H\n\n::: package.module\n\n\
+                <img alt=\"Set up\"><Box title=\"Open it\" href=\"shut\">\n\n## Of {{ version }}\n\n```yaml\n# {{ setting }}\n```\n";
     let link = |anchor: &str| format!("---\ntitle: A\n---\n[x](b.md#{anchor})\n");
-    for (anchor, broken) in [
-        ("in-a-tab", false),
-        ("in-a-tab_1", true),
-        ("figure", false),
-        ("a-label", false),
-        ("package.module.Class", false),
-        ("in-a-box", true),
-        ("x", true),
+    let mkdocs = ("mkdocs.yml", "site_name: x\n");
+    let sphinx = ("docs/conf.py", "extensions = ['myst_parser']\n");
+    for (configuration, anchor, broken) in [
+        (mkdocs, "in-a-tab", false),
+        (mkdocs, "in-a-tab_1", true),
+        (mkdocs, "figure", false),
+        (mkdocs, "package.module.Class", false),
+        (mkdocs, "in-a-box", true),
+        (mkdocs, "x", true),
+        (mkdocs, "open-it", false),
+        (mkdocs, "of-3", false),
+        // What only another generator, a picture, an address or an example would make.
+        (mkdocs, "a-label", true),
+        (sphinx, "a-label", false),
+        (sphinx, "package.module.Class", true),
+        (mkdocs, "set-up", true),
+        (mkdocs, "shut", true),
+        (mkdocs, "setting", true),
     ] {
-        let files = [("mkdocs.yml", "site_name: x\n"), ("docs/a.md", &link(anchor)), ("docs/b.md", text)];
+        let files = [configuration, ("docs/a.md", &link(anchor)), ("docs/b.md", text)];
         let found = findings_in(&crate::sample::site(&files), &["docs/a.md".to_owned()]);
         assert_eq!(found.findings.iter().any(|found| found.kind == FindingKind::BrokenAnchor), broken, "{anchor}");
     }

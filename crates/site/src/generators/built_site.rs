@@ -64,7 +64,8 @@ impl BuiltSite<'_> {
         if self.site.has_any(&file) && !is_markdown_page(&file) {
             return Some(Target::Asset { file });
         }
-        Some(Target::Redirect { destination: self.site.redirect(path)?.to_owned() })
+        let destination = self.site.redirect(path).or_else(|| self.site.redirect(address))?;
+        Some(Target::Redirect { destination: destination.to_owned() })
     }
 
     /// Strips the base path from a path on the host; `None` outside of the base path.

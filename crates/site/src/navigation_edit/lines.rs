@@ -10,6 +10,7 @@ use crate::generators::mkdocs;
 use crate::glob::Globs;
 use crate::layout::Generator;
 use crate::model::{Site, Target};
+use crate::site_data::is_data_navigation;
 use crate::tree::{Tree, from_config_folder, joined_in};
 
 /// Reads the line-based navigation files of a site.
@@ -48,18 +49,13 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
     for file in site.all_files() {
         let name = file_name(file);
         let own = folder(file);
-        let is_data = name.ends_with(".yml") || name.ends_with(".yaml");
         if name == "SUMMARY.md" {
             found.extend(contents(tree, site, file, own, Shape::Markdown));
-        } else if name == "toc.yml" || is_data && own.ends_with("_data") && is_navigation(name) {
+        } else if name == "toc.yml" || is_data_navigation(file) {
             found.extend(contents(tree, site, file, own, Shape::Yaml));
         }
     }
     found
-}
-
-fn is_navigation(name: &str) -> bool {
-    ["nav", "sidebar", "toc", "menu"].iter().any(|part| name.contains(part))
 }
 
 /// Resolves a name of a YAML list in a folder to a page and the way it is named.

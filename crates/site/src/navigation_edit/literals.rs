@@ -10,6 +10,7 @@ use crate::link_target::{LinkRequest, LinkSyntax, is_external, parts};
 use crate::model::{Site, Target, front_matter};
 use crate::navigation_script::{ENDINGS, Literal, META, NavigationScript, PlainEntry, VITEPRESS, literals};
 use crate::script::Script;
+use crate::site_data::is_data_navigation;
 use crate::tree::{ChangedTree, Tree, from_config_folder};
 
 /// Reads the navigation files of this kind that a site has.
@@ -235,6 +236,20 @@ pub(super) fn named_elsewhere(tree: &dyn Tree, site: &Site, page: &str) -> Vec<S
             let files = folders.flat_map(|folder| META.map(|ending| below(folder, &format!("_meta.global.{ending}"))));
             let texts = files.filter_map(|file| Some((read(&file)?, file)));
             texts.flat_map(|(text, file)| named_by_all_metas(site, page, &file, &text)).collect()
+        }
+        Generator::Jekyll => {
+            let address = site.address(page).unwrap_or_default().trim_matches('/');
+            let is_other = |file: &&str| folder(file).split('/').any(|part| part == "_data") && !is_data_navigation(file);
+            let texts = site.all_files().filter(is_other).filter_map(|file| Some((read(file)?, file)));
+            let names = |line: &str| {
+                let value = line.split_once(':').map_or(line, |(_, value)| value).trim_matches([' ', '-', '"', '\'', '/']);
+                !address.is_empty() && (value == address || value.strip_suffix(".html") == Some(address) || value == page)
+            };
+            let places = texts.flat_map(|(text, file)| {
+                let lines = text.lines().enumerate().filter(|(_, line)| names(line)).map(|(at, _)| at + 1);
+                lines.map(|line| format!("{file}:{line} names it, and is yours to change")).collect::<Vec<_>>()
+            });
+            places.collect()
         }
         _ => Vec::new(),
     }

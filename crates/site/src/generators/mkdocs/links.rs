@@ -16,8 +16,9 @@ use crate::link_target::{
 };
 use crate::model::{Site, Target};
 
-/// Files that themes and the generator itself add to a site.
-const THEME_FILES: [&str; 5] = ["img/favicon.ico", "sitemap.xml", "sitemap.xml.gz", "404.html", "search.html"];
+/// Files that themes, the generator itself and a plug-in for tags add to a site.
+const THEME_FILES: [&str; 6] =
+    ["img/favicon.ico", "sitemap.xml", "sitemap.xml.gz", "404.html", "search.html", "tags.md"];
 
 impl LinkRules for MkDocs {
     fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
@@ -254,6 +255,23 @@ mod tests {
         assert_eq!(site.resolve("index.md", "guide/start/"), page("guide/start.md", None));
         assert_eq!(site.resolve("guide/start.md", "../index.md"), page("index.md", None));
         assert_eq!(site.resolve("index.md", "/handbook/guide/start/"), page("guide/start.md", None));
+    }
+
+    #[test]
+    fn what_plugins_make_excuses_no_other_file() {
+        let resolved = |config: &str, target: &str| {
+            let files = [("mkdocs.yml", config), ("docs/index.md", ""), ("docs/a.md", "")];
+            Site::read(&crate::sample::site(&files)).resolve("docs/index.md", target)
+        };
+        let redirects = "use_directory_urls: false\nplugins:\n  - redirects:\n      redirect_maps:\n        old.md: a.md\n";
+        for (config, target, expected) in [
+            ("plugins: [tags]\n", "gone.md", missing("docs/gone.md")),
+            ("plugins: [tags]\n", "tags.md", Target::NotUnderstood),
+            ("plugins: [gen-files]\n", "gone.md", Target::NotUnderstood),
+            (redirects, "old.html", Target::Redirect { destination: "/a".to_owned() }),
+        ] {
+            assert_eq!(resolved(config, target), expected, "{config} {target}");
+        }
     }
 
     #[test]

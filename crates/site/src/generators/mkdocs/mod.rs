@@ -34,8 +34,7 @@ pub(crate) fn is_file(name: &str) -> bool {
 }
 
 /// Plug-ins that generate pages from anything other than Markdown files in the docs folder.
-const PAGE_GENERATING_PLUGINS: [&str; 7] =
-    ["gen-files", "api-autonav", "tags", "monorepo", "multirepo", "simple", "mkdoxy"];
+const PAGE_GENERATING_PLUGINS: [&str; 6] = ["gen-files", "api-autonav", "monorepo", "multirepo", "simple", "mkdoxy"];
 
 /// Maximum nesting depth of the navigation, and of inherited configurations.
 const MAX_DEPTH: usize = 32;

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use docent_markdown::{
-    ActiveTokens, AnchorStyle, Format, Notebook, Page, folder, is_page, joined, regex, rst_id, rst_labels,
+    ActiveTokens, AnchorStyle, Format, Notebook, Page, file_name, folder, is_page, joined, regex, rst_id, rst_labels,
 };
 
 use super::built_site::BuiltSite;
@@ -35,18 +35,14 @@ const MARKDOWN_PARSERS: [&str; 3] = ["myst_parser", "myst_nb", "recommonmark"];
 /// Extensions that make pages of notebooks.
 const NOTEBOOK_PARSERS: [&str; 2] = ["myst_nb", "nbsphinx"];
 
-/// Extensions that make pages without a source file in the docs: from source code, from example programs, or as
-/// redirects.
-const PAGE_GENERATING_EXTENSIONS: [&str; 6] =
-    ["autodoc2", "autoapi", "sphinx.ext.autosummary", "sphinx_gallery", "rediraffe", "sphinx_reredirects"];
+/// Extensions that make pages without a source file in the docs, from source code or from example programs. Those for
+/// redirects make no document that a link can name.
+const PAGE_GENERATING_EXTENSIONS: [&str; 3] = ["autodoc2", "autoapi", "sphinx_gallery"];
 
 /// Whether a file is a configuration; `folder` is relative to the folder of the docs.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
     name == CONFIG_FILE && CONFIG_FOLDERS.contains(&folder)
 }
-
-/// Those whose pages may be in Markdown: the others write reStructuredText or HTML.
-const SOURCE_GENERATING_EXTENSIONS: [&str; 3] = ["autodoc2", "autoapi", "sphinx_gallery"];
 
 /// Settings that pages and links depend on.
 #[derive(Debug, Clone, Default)]
@@ -60,14 +56,25 @@ pub(crate) struct SphinxOptions {
     /// Whether Read the Docs is told to build a folder for each page.
     builds_folders: bool,
     /// Whether an extension makes pages without a source file.
-    pub(crate) generates_pages: bool,
-    /// Whether an extension may write pages in Markdown.
-    generates_sources: bool,
+    generates_pages: bool,
+    /// Whether `autosummary` makes pages of modules, classes and functions.
+    summarizes_code: bool,
     /// The role of text in single backquotes in reStructuredText; empty where it is just text.
     default_role: String,
 }
 
 impl SphinxOptions {
+    /// Whether an extension may make the document at a path.
+    fn may_generate(&self, site: &Site, path: &str) -> bool {
+        let (own, name) = (folder(path), file_name(path));
+        let is_module = || {
+            let (package, module) = (format!("/{name}/__init__.py"), format!("/{name}.py"));
+            site.all_files().map(|file| format!("/{file}")).any(|file| file.ends_with(&package) || file.ends_with(&module))
+        };
+        let has_page = || site.files().any(|file| folder(file) == own && site.address(file).is_some());
+        self.generates_pages || self.summarizes_code && (name.contains('.') || !has_page() || is_module())
+    }
+
     /// Whether files of this format become pages.
     pub(crate) fn reads(&self, file: &str) -> bool {
         match Format::of(file) {
@@ -221,7 +228,6 @@ fn read(text: &str, home: &str, file: &str, source: String) -> Option<Layout> {
     let mut layout = Layout::of(Generator::Sphinx, home, vec![root]);
     layout.anchors = AnchorStyle::Docutils;
     let generates_pages = PAGE_GENERATING_EXTENSIONS.iter().any(|name| text.contains(name));
-    let generates_sources = SOURCE_GENERATING_EXTENSIONS.iter().any(|name| text.contains(name));
     layout.notebook_anchors =
         Some(if text.contains(NOTEBOOK_PARSERS[1]) { AnchorStyle::Nbsphinx } else { AnchorStyle::Docutils });
     let default_role = DEFAULT_ROLE.captures(&text).map_or_else(String::new, |found| found[1].to_owned());
@@ -231,7 +237,7 @@ fn read(text: &str, home: &str, file: &str, source: String) -> Option<Layout> {
         reads_notebooks,
         builds_folders: false,
         generates_pages,
-        generates_sources,
+        summarizes_code: text.contains("sphinx.ext.autosummary"),
         default_role,
     };
     Some(layout)
@@ -296,7 +302,7 @@ impl LinkRules for Sphinx {
             };
         }
         if has_page_ending(&link.path) {
-            return if options.generates_sources { Target::NotUnderstood } else { link.missing(Some(path)) };
+            return if options.generates_pages { Target::NotUnderstood } else { link.missing(Some(path)) };
         }
         // A link may omit the extension of a page, or name the built `.html` file.
         let stem = path.strip_suffix(".html").unwrap_or(&path);

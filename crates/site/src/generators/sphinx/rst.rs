@@ -133,7 +133,7 @@ fn doc(site: &Site, from: &str, path: &str) -> Target {
     match document_at(site, &path) {
         Some(file) => Target::Page { file, anchor: None },
         // Pages of another project begin with its name, as in `python:library/os`.
-        None if options.generates_pages || path.contains(':') => Target::NotUnderstood,
+        None if path.contains(':') || options.may_generate(site, &path) => Target::NotUnderstood,
         None => Target::Missing { path: Some(path), anchor: None },
     }
 }
@@ -172,7 +172,7 @@ pub(super) fn resolve(site: &Site, link: &ParsedLink<'_>) -> Target {
     }
     let lower = path.to_ascii_lowercase();
     let is_file = has_page_ending(&path) || IMAGE_EXTENSIONS.iter().any(|ending| lower.ends_with(ending));
-    match is_file && !options.generates_pages && !link.target.contains('*') {
+    match is_file && !options.may_generate(site, stem(&path).unwrap_or(&path)) && !link.target.contains('*') {
         true => link.missing(Some(path)),
         false => Target::NotUnderstood,
     }
@@ -276,6 +276,28 @@ mod tests {
                 ("guide/start", "docs/guide/start.rst"),
             ]
         );
+    }
+
+    #[test]
+    fn what_extensions_make_excuses_no_other_document() {
+        let with = |extension: &str| {
+            let config = format!("extensions = ['{extension}']\n");
+            let mut files = docs();
+            files.insert("docs/conf.py".to_owned(), config.into_bytes());
+            files.insert("src/acme/__init__.py".to_owned(), Vec::new());
+            Site::read(&files)
+        };
+        let (summaries, unknown) = ("sphinx.ext.autosummary", Target::NotUnderstood);
+        for (extension, target, expected) in [
+            (summaries, ":doc:`nowhere`", missing("docs/guide/nowhere")),
+            (summaries, ":doc:`acme`", unknown.clone()),
+            (summaries, ":doc:`acme.Client`", unknown.clone()),
+            (summaries, ":doc:`/generated/Client`", unknown.clone()),
+            ("sphinxext.rediraffe", ":doc:`nowhere`", missing("docs/guide/nowhere")),
+            ("autoapi.extension", ":doc:`nowhere`", unknown),
+        ] {
+            assert_eq!(with(extension).resolve("docs/guide/start.rst", target), expected, "{extension} {target}");
+        }
     }
 
     #[test]
