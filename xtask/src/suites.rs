@@ -350,9 +350,14 @@ impl<'a> Suites<'a> {
             command.args(["nextest", "run", "--no-fail-fast", "--run-ignored", "only"]).args(ALL_CRATES);
             command.env("DOCENT_TEST_POSTGRES", cluster.url());
             command.envs(pooler.as_ref().map(|pooler| ("DOCENT_TEST_POOLER", pooler.url())));
+            command.envs(is_pooled.then_some(("DOCENT_POOLED", "1")));
             // The stories of several servers mostly wait. They start databases of their own, with programs that only the system's
             // version is sure to have.
-            let beside = if at == 0 { " | test(/^nodes::/) | test(/worlds_are_the_same_on_postgres/)" } else { "" };
+            let beside = match (at, is_pooled) {
+                (0, _) => " | test(/^nodes::/) | test(/worlds_are_the_same_on_postgres/)",
+                (_, true) => " | test(/^nodes::under_faults::/)",
+                _ => "",
+            };
             let without = if at == 0 && !has_before {
                 println!("no build before this one runs beside it: $DOCENT_BIN_BEFORE names none");
                 " - test(/^nodes::versions::/)"
