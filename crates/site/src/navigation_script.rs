@@ -97,7 +97,9 @@ impl NavigationScript {
         };
         let named = literals(script).into_iter().filter(|literal| literal.member.is_some_and(is_label));
         let mut labels: Vec<Range<usize>> = named.map(|literal| literal.value).collect();
-        if self == Self::Members && let Some(open) = script.exported_object() {
+        if self == Self::Members
+            && let Some(open) = script.exported_object()
+        {
             let members = script.members(open).0.into_iter().filter(|member| script.is_whole(member.first));
             labels.extend(members.filter_map(|member| script.inner(member.first)));
         }

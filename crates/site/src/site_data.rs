@@ -379,8 +379,8 @@ mod tests {
         }
         assert_eq!(SiteData::of("docs/_data/en/docs-sidebar.yaml"), Some(SiteData::Data));
         for file in [
-            "_data/stock.yml", "my_data/nav.yml", "data/nav.yml", "_data/navigation.rb", "package.json", "mkdocs.yaml.bak", "a/docs.json", ".meta.json", "docusaurus.config.js", "config.ts",
-            "_meta.json.js",
+            "_data/stock.yml", "my_data/nav.yml", "data/nav.yml", "_data/navigation.rb", "package.json",
+            "mkdocs.yaml.bak", "a/docs.json", ".meta.json", "docusaurus.config.js", "config.ts", "_meta.json.js",
         ] {
             assert_eq!(SiteData::of(file), None, "{file}");
         }

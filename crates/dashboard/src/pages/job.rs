@@ -423,7 +423,9 @@ pub(crate) async fn message(
     match sent {
         Ok(()) => {}
         // An archived job has no form that could show it.
-        Err(HttpError::Refused(refusal)) if found(request, project, &id.to_string()).await?.1.status != JobStatus::Archived => {
+        Err(HttpError::Refused(refusal))
+            if found(request, project, &id.to_string()).await?.1.status != JobStatus::Archived =>
+        {
             let problem = FormProblem::of("message", refusal.to_string());
             let mut response = page_of(request, project, id, &job, typed, Some(&problem)).await?;
             *response.status_mut() = HttpError::Refused(refusal).status();

@@ -67,7 +67,8 @@ impl ServerOperations {
                     .into_iter()
                     // The page says so, and has a button for it.
                     .filter(|(check, _)| *check != "projects")
-                    .map(|(check, finding)| self::finding(check, finding)).collect(),
+                    .map(|(check, finding)| self::finding(check, finding))
+                    .collect(),
                 Err(failure) => vec![CheckFinding {
                     level: Level::Bad,
                     check: "checks".to_owned(),

@@ -239,11 +239,14 @@ pub(super) fn named_elsewhere(tree: &dyn Tree, site: &Site, page: &str) -> Vec<S
         }
         Generator::Jekyll => {
             let address = site.address(page).unwrap_or_default().trim_matches('/');
-            let is_other = |file: &&str| folder(file).split('/').any(|part| part == "_data") && !is_data_navigation(file);
+            let is_other =
+                |file: &&str| folder(file).split('/').any(|part| part == "_data") && !is_data_navigation(file);
             let texts = site.all_files().filter(is_other).filter_map(|file| Some((read(file)?, file)));
             let names = |line: &str| {
-                let value = line.split_once(':').map_or(line, |(_, value)| value).trim_matches([' ', '-', '"', '\'', '/']);
-                !address.is_empty() && (value == address || value.strip_suffix(".html") == Some(address) || value == page)
+                let value =
+                    line.split_once(':').map_or(line, |(_, value)| value).trim_matches([' ', '-', '"', '\'', '/']);
+                !address.is_empty()
+                    && (value == address || value.strip_suffix(".html") == Some(address) || value == page)
             };
             let places = texts.flat_map(|(text, file)| {
                 let lines = text.lines().enumerate().filter(|(_, line)| names(line)).map(|(at, _)| at + 1);

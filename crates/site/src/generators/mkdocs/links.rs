@@ -263,7 +263,8 @@ mod tests {
             let files = [("mkdocs.yml", config), ("docs/index.md", ""), ("docs/a.md", "")];
             Site::read(&crate::sample::site(&files)).resolve("docs/index.md", target)
         };
-        let redirects = "use_directory_urls: false\nplugins:\n  - redirects:\n      redirect_maps:\n        old.md: a.md\n";
+        let redirects =
+            "use_directory_urls: false\nplugins:\n  - redirects:\n      redirect_maps:\n        old.md: a.md\n";
         for (config, target, expected) in [
             ("plugins: [tags]\n", "gone.md", missing("docs/gone.md")),
             ("plugins: [tags]\n", "tags.md", Target::NotUnderstood),

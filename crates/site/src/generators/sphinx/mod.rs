@@ -69,7 +69,9 @@ impl SphinxOptions {
         let (own, name) = (folder(path), file_name(path));
         let is_module = || {
             let (package, module) = (format!("/{name}/__init__.py"), format!("/{name}.py"));
-            site.all_files().map(|file| format!("/{file}")).any(|file| file.ends_with(&package) || file.ends_with(&module))
+            site.all_files()
+                .map(|file| format!("/{file}"))
+                .any(|file| file.ends_with(&package) || file.ends_with(&module))
         };
         let has_page = || site.files().any(|file| folder(file) == own && site.address(file).is_some());
         self.generates_pages || self.summarizes_code && (name.contains('.') || !has_page() || is_module())
