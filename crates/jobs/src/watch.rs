@@ -20,8 +20,10 @@ use crate::store::Store;
 /// [follows](Watchers::follow) what they write, only that a number cannot be had counts.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// After so many checks a job is read even if no other process has written: a caller that was dropped in the middle of
-/// its write has sent no signal. A [`Waiter`] does not; its caller reads the job when the wait is over.
-const CHECKS_PER_READ: u32 = 30;
+/// its write has sent no signal. More seldom where somebody follows other processes, each of which would ask as often. A
+/// [`Waiter`] does not; its caller reads the job when the wait is over.
+const CHECKS_PER_READ: u32 = 5;
+const CHECKS_PER_READ_OF_MANY: u32 = 30;
 /// Maximum number of attempts when the store cannot say at once whether other processes have written, and the pause
 /// between them.
 const ATTEMPTS: u32 = 5;
@@ -110,6 +112,10 @@ impl Watchers {
     pub(crate) fn follow(&self) -> Follower<'_> {
         self.0.lock().followers += 1;
         Follower(self)
+    }
+
+    fn checks_per_read(&self) -> u32 {
+        if self.0.lock().followers == 0 { CHECKS_PER_READ } else { CHECKS_PER_READ_OF_MANY }
     }
 
     /// Whether a job may have been written without a signal, by what [`Store::changes`] said at two checks.
@@ -331,7 +337,9 @@ impl Listener {
                 Err(_) => {
                     let before = std::mem::replace(&mut self.changes, changes());
                     self.quiet += 1;
-                    if self.watchers.may_have_missed(before, self.changes) || self.quiet >= CHECKS_PER_READ {
+                    if self.watchers.may_have_missed(before, self.changes)
+                        || self.quiet >= self.watchers.checks_per_read()
+                    {
                         self.quiet = 0;
                         return None;
                     }
@@ -507,7 +515,7 @@ mod tests {
         assert_eq!(reads_after().await, CHECK_INTERVAL, "nobody says which");
         let follower = watchers.follow();
         follower.notify_written(Some(&ids[1..]));
-        assert_eq!(reads_after().await, CHECKS_PER_READ * CHECK_INTERVAL);
+        assert_eq!(reads_after().await, CHECKS_PER_READ_OF_MANY * CHECK_INTERVAL);
         for written in [Some(&ids[..]), None] {
             follower.notify_written(written);
             assert_eq!(reads_after().await, Duration::ZERO);

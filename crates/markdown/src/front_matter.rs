@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use crate::parse_lines::{Lines, lines_after};
 use crate::problem::Problem;
-use crate::regex;
 use crate::text::bom_length;
 use crate::{front_matter_toml, front_matter_yaml};
 
@@ -32,8 +31,6 @@ pub enum Syntax {
     Toml,
     /// Between lines of `;;;`, or after `---json`.
     Json,
-    /// `Name: value` from the first line on, without fences, to a blank line.
-    MultiMarkdown,
 }
 
 /// One field.
@@ -185,8 +182,8 @@ pub fn read(text: &str, lines: &Lines<'_>) -> (FrontMatter, Option<Problem>) {
         }
         Syntax::Yaml => (front_matter_yaml::fields(inside), "YAML"),
         Syntax::Toml => (front_matter_toml::fields(inside), "TOML"),
-        // YAML is a superset of JSON. No block has the other syntax.
-        Syntax::Json | Syntax::MultiMarkdown => (front_matter_yaml::fields(&braced(inside)), "JSON"),
+        // YAML is a superset of JSON.
+        Syntax::Json => (front_matter_yaml::fields(&braced(inside)), "JSON"),
     };
     let (fields, problem) = match read {
         Ok(fields) => (fields, None),
@@ -198,40 +195,6 @@ pub fn read(text: &str, lines: &Lines<'_>) -> (FrontMatter, Option<Problem>) {
         }
     };
     (FrontMatter { span: Some(span), body: Some(body), syntax, fields }, problem)
-}
-
-/// The metadata without fences at the top of a text, as MkDocs reads it where there is no block; names in lower case.
-pub(crate) fn read_multi_markdown(text: &str) -> Option<FrontMatter> {
-    regex!(NAMED, r"^ {0,3}([A-Za-z0-9_-]+):\s*(.*)");
-    regex!(CONTINUED, r"^(?: {4}|\t)\s*(.*)");
-    let start = bom_length(text);
-    let (mut fields, mut end) = (Vec::<Field>::new(), start);
-    for (at, line) in lines_after(text, start) {
-        let line_end = at + line.len();
-        let (line, named) = (line.trim_end(), NAMED.captures(line));
-        let name = named.as_ref().map(|named| named[1].to_lowercase());
-        let value = named.as_ref().map(|named| named[2].trim());
-        let known = match &name {
-            Some(name) => fields.iter_mut().find(|field| field.name == *name),
-            None => fields.last_mut(),
-        };
-        let continued = CONTINUED.captures(line).and_then(|more| Some(more.get(1)?.as_str()));
-        match (value.or(continued), known, name) {
-            _ if line.is_empty() => {
-                end = if fields.is_empty() { end } else { line_end };
-                break;
-            }
-            (Some(more), Some(Field { value: FieldValue::Text(text), .. }), _) => {
-                text.push(' ');
-                text.push_str(more);
-            }
-            (Some(value), None, Some(name)) => fields.push(Field { name, value: FieldValue::Text(value.to_owned()) }),
-            _ => break,
-        }
-        end = line_end;
-    }
-    let span = Some(start..end).filter(|_| !fields.is_empty())?;
-    Some(FrontMatter { span: Some(span.clone()), body: Some(span), syntax: Syntax::MultiMarkdown, fields })
 }
 
 /// The byte offset at which the front matter ends; 0 if there is none.
@@ -297,29 +260,6 @@ mod tests {
 
     fn of(text: &str) -> (FrontMatter, Option<Problem>) {
         read(text, &Lines::of(text))
-    }
-
-    #[test]
-    fn metadata_without_fences_ends_at_a_blank_line_or_at_another() {
-        for (text, fields, rest) in [
-            ("title: A b\nTags: x\n    y\ntags: z\n\ntext", "title=A b, tags=x y z", "text"),
-            ("\u{feff}Author:   Ann\r\n# T\r\n", "author=Ann", "# T\r\n"),
-            ("Note: all of it\n", "note=all of it", ""),
-            ("\ntitle: A\n", "", "\ntitle: A\n"),
-            ("# T\na: b\n", "", "# T\na: b\n"),
-            ("    code: a\n", "", "    code: a\n"),
-            ("a b: c\n", "", "a b: c\n"),
-            ("", "", ""),
-        ] {
-            let read = read_multi_markdown(text).unwrap_or_default();
-            let shown: Vec<String> = read
-                .fields
-                .iter()
-                .map(|field| format!("{}={}", field.name, read.get(&field.name).unwrap_or_default()))
-                .collect();
-            assert_eq!(shown.join(", "), fields, "{text:?}");
-            assert_eq!(&text[read.span.map_or(0, |span| span.end)..], rest, "{text:?}");
-        }
     }
 
     #[test]

@@ -43,10 +43,7 @@ pub fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) 
     let text = text_of(bytes);
     let lines = Lines::of(&text);
     let mut problems = Vec::from_iter(Problem::of_encoding(bytes));
-    let (mut front_matter, front_matter_problem) = front_matter::read(&text, &lines);
-    if front_matter.span.is_none() && anchors.is_python_markdown() {
-        front_matter = front_matter::read_multi_markdown(&text).unwrap_or_default();
-    }
+    let (front_matter, front_matter_problem) = front_matter::read(&text, &lines);
     problems.extend(front_matter_problem);
     let body = front_matter.span.as_ref().map_or(bom_length(&text), |span| span.end);
 

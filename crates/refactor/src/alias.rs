@@ -7,7 +7,7 @@ use docent_markdown::{
 };
 
 use super::edit::{TextEdit, apply};
-use super::field::{find, new_block, others};
+use super::field::{begins_with_metadata, find, new_block, others};
 
 /// The edit that adds an address to a field; `None` if the field has it already. The error is the reason why it cannot
 /// be written.
@@ -26,6 +26,7 @@ pub(super) fn added(page: &Page, bytes: &[u8], field: &str, address: &str) -> Re
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let edit = match (front_matter.syntax, &front_matter.body) {
         _ if page.format == Format::Adoc => in_adoc(&text, field, address, newline),
+        (Syntax::Yaml, None) if begins_with_metadata(&text) => None,
         (Syntax::Yaml, None) => Some(new_block(&text, &format!("{field}:{newline}  - {address}{newline}"), newline)),
         (Syntax::Yaml, Some(body)) => in_yaml(&text, body, field, address, newline),
         (Syntax::Toml, Some(body)) => in_toml(&text, body, field, address, newline),

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use docent_markdown::{
-    Field, FieldValue, FrontMatter, Page, Syntax, bom_length, file_name, is_markdown, lines_after, parse, text_of,
+    Field, FieldValue, FrontMatter, Page, Syntax, bom_length, file_name, is_markdown, lines_after, parse, regex,
+    text_of,
 };
 use docent_site::{Site, Tree, is_fragment};
 
@@ -81,7 +82,7 @@ pub fn set_front_matter(
         }
         pages += 1;
         let Some(bytes) = tree.read(file) else { continue };
-        let page = site.parse(file, &bytes);
+        let page = parse(file, &bytes);
         if !allowed.allows(&site, &page) {
             refactored.left.push(format!("{file}: it has no front matter, and readers would see it as text"));
             continue;
@@ -132,7 +133,12 @@ pub(super) fn set(
         return Ok(None);
     }
     if front_matter.syntax != Syntax::Yaml {
-        return Err("its front matter is not YAML between lines of `---`, and no other is changed");
+        return Err("its front matter is not YAML, and no other is changed");
+    }
+    if front_matter.body.is_none() && begins_with_metadata(&text) {
+        return Err(
+            "it begins with a line `Name: value`, which MkDocs reads as metadata unless a block stands before it",
+        );
     }
     let nests = name.split_once('.').filter(|_| !front_matter.fields.iter().any(|field| field.name == name));
     let newline = if text.lines().next().is_some_and(|_| text.contains("\r\n")) { "\r\n" } else { "\n" };
@@ -157,6 +163,12 @@ pub(super) fn set(
         true => Ok(Some(edit)),
         false => Err("its front matter is written in a way I could not change without touching more"),
     }
+}
+
+/// Whether a page may begin with metadata without fences, as MultiMarkdown has it.
+pub(super) fn begins_with_metadata(text: &str) -> bool {
+    regex!(METADATA, r"^\u{feff}? {0,3}[A-Za-z0-9_-]+:\s");
+    METADATA.is_match(text)
 }
 
 /// The edit that gives a page front matter with these lines.

@@ -53,7 +53,7 @@ pub(crate) fn active_fields(generator: Generator, text: &str) -> Vec<Code> {
         _ if inside.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) => {
             Some(Yaml::Empty)
         }
-        Syntax::Yaml | Syntax::Json | Syntax::MultiMarkdown => yaml::read(inside).ok(),
+        Syntax::Yaml | Syntax::Json => yaml::read(inside).ok(),
     };
     let repaired = || {
         let is_plain = front.syntax == Syntax::Yaml && ![&*UNLIKE_LINES, &*HEAD].iter().any(|odd| odd.is_match(inside));
@@ -86,7 +86,10 @@ fn without_block(generator: Generator, text: &str) -> Vec<Code> {
             found.add(line, text, format!("front matter line {}", text.trim()));
         }
     } else if generator == Generator::MkDocs {
-        for field in text.lines().map_while(|line| PLAIN_FIELD.captures(line)) {
+        // A line that goes on the value before it ends nothing, and a blank one does.
+        let is_continued = |line: &&str| line.starts_with(['\t', ' ']) && !line.trim().is_empty();
+        let fields = text.lines().take_while(|line| PLAIN_FIELD.is_match(line) || is_continued(line));
+        for field in fields.filter_map(|line| PLAIN_FIELD.captures(line)) {
             found.value(&field[1].to_lowercase(), &Yaml::Text(field[2].to_owned()));
         }
     }

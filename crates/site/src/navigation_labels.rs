@@ -42,6 +42,8 @@ fn in_yaml<'t>(text: &'t str, admits: impl Fn(&'t str, &'t str) -> bool) -> Vec<
         let pattern = if is_member(line) { &*MEMBER } else { &*ITEM };
         let found = pattern.captures(line).filter(|_| admits(block, line));
         let label = found.and_then(|found| found.get(1).or(found.get(2)).or(found.get(3)));
+        // `- glob: "*.md"` names pages.
+        let label = label.filter(|label| label.as_str() != "glob");
         labels.extend(label.map(|label| at + label.start()..at + label.end()));
     }
     labels
@@ -59,6 +61,7 @@ mod tests {
             ("_toc.yml", "root: a\nparts:\n- caption: B c\n  chapters:\n  - file: d\n    title: E\n", "B c, E"),
             ("a/_category_.yml", "label: A\nlink:\n  type: generated-index\n  title: 'B'\n", "A, B"),
             (".pages", "title: A\nnav:\n  - B: b.md\n  - c.md\n  - ...\n", "A, B"),
+            (".nav.yml", "nav:\n  - B: b.md\n  - glob: \"*.md\"\n", "B"),
             ("sidebars.js", "module.exports = { a: ['b', { type: 'category', label: 'C', items: ['d'] }] }", "C"),
             (".vitepress/config.mts", "export default { nav: [{ text: 'A', link: '/b' }, { text: f() }] }", "A"),
             ("a/_meta.ts", "export default { index: 'A', b: { title: 'C', type: 'page' }, d: f('e') }", "A, C"),

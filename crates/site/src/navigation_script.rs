@@ -95,7 +95,14 @@ impl NavigationScript {
             Self::Sidebars | Self::Configuration => ["label", "text"].contains(&member),
             Self::Members => member == "title",
         };
-        let named = literals(script).into_iter().filter(|literal| literal.member.is_some_and(is_label));
+        // An object that a function is called with may be anything to it.
+        let is_argument = |open: usize| {
+            script.words(open) != "{" || script.tokens[open].within.is_some_and(|around| script.words(around) == "(")
+        };
+        let is_label = |literal: &Literal<'_>| {
+            literal.member.is_some_and(is_label) && literal.within.is_some_and(|open| !is_argument(open))
+        };
+        let named = literals(script).into_iter().filter(is_label);
         let mut labels: Vec<Range<usize>> = named.map(|literal| literal.value).collect();
         if self == Self::Members
             && let Some(open) = script.exported_object()

@@ -152,7 +152,9 @@ impl Script {
     /// The name of the member whose value begins at this token.
     pub(crate) fn member_before(&self, index: usize) -> Option<&str> {
         let colon = index.checked_sub(1).filter(|before| self.tokens[*before].kind == TokenKind::Colon)?;
-        Some(&self.text[self.name(colon.checked_sub(1)?)?])
+        // The colon of `a ? b : c` is none of a member.
+        let name = colon.checked_sub(1).filter(|name| self.begins(*name))?;
+        Some(&self.text[self.name(name)?])
     }
 
     /// The tokens that are names of members behind which a colon stands.

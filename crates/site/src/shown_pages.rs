@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use docent_markdown::{Format, Heading, Page, has_word, regex, slug, text_of};
+use docent_markdown::{Format, Heading, Page, has_word, regex, rst_id, slug, text_of};
 
 use crate::model::Site;
 use crate::read_file::read_file;
@@ -99,8 +99,8 @@ impl ShownPage {
         let wanted = slug(anchor);
         // The build fills in part of the heading.
         let is_open_heading = |heading: &Heading| {
-            let words = text.get(heading.span.clone()).and_then(|words| words.split_once("{{"));
-            words.is_some_and(|(before, _)| wanted.starts_with(slug(before).trim_matches('-')))
+            let is_open = text.get(heading.span.clone()).is_some_and(|words| words.contains("{{"));
+            is_open && heading.text.split_once("{{").is_none_or(|(before, _)| may_begin(before, anchor))
         };
         let tokens = site.layout().facts().active_tokens;
         let is_named = |line: &str| {
@@ -113,8 +113,9 @@ impl ShownPage {
         }
         // An id is an anchor as it is written, and a title is one as a component makes it.
         let is_component = |at: usize| {
-            let tag = text[..at].rfind('<').map(|open| &text[open + 1..at]);
-            tag.is_some_and(|tag| tag.starts_with(|c: char| c.is_ascii_uppercase()))
+            let tag = text[..at].rfind('<').map_or("", |open| &text[open + 1..at]);
+            let name = tag.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').next().unwrap_or_default();
+            !has_word(ELEMENTS, name)
         };
         let attributes = ATTRIBUTE.captures_iter(text).filter_map(|found| Some((found.get(0)?.start(), found)));
         let in_text = attributes.filter(|(at, _)| !page.code.iter().any(|code| code.contains(at)));
@@ -122,10 +123,21 @@ impl ShownPage {
         in_text.any(|(at, [name, value])| match name {
             "id" | "name" => value == anchor,
             "href" => false,
+            // The text of a picture or the tip of a link is no title.
             _ => is_component(at) && slug(value) == wanted,
         })
     }
 }
+
+/// Whether an anchor may begin with these words, by whichever rule: it has their letters of ASCII and digits in order.
+fn may_begin(words: &str, anchor: &str) -> bool {
+    let mut letters = anchor.chars().map(|c| c.to_ascii_lowercase());
+    words.chars().filter(char::is_ascii_alphanumeric).all(|c| letters.any(|other| other == c.to_ascii_lowercase()))
+}
+
+/// Elements of HTML whose attributes make no anchor but by `id` and `name`.
+const ELEMENTS: &str =
+    "a abbr area audio button div iframe img input link meta option path source span svg table td th track video";
 
 /// Whether a line is a label: `(name)=`.
 fn is_label(line: &str, anchor: &str) -> bool {
@@ -154,13 +166,13 @@ fn names_anchor(line: &str, anchor: &str) -> bool {
 /// counted by the build.
 fn may_make_anchor(line: &str, anchor: &str) -> bool {
     const PLAIN: &str = "admonition attention caution card code code-block container contents csv-table danger deprecated \
-        dropdown error figure grid highlight hint image important list-table literalinclude math note only \
+        dropdown error figure grid highlight hint image important list-table literalinclude math note \
         parsed-literal rubric seealso sidebar tab-item tab-set table tabs tip toctree topic versionadded \
         versionchanged warning";
     if anchor.strip_prefix("id").is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit())) {
         return true;
     }
-    if line.trim().strip_prefix(":name:").is_some_and(|name| name.trim() == anchor) {
+    if line.trim().strip_prefix(":name:").is_some_and(|name| rst_id(name.trim()) == anchor) {
         return true;
     }
     let directive = line.trim_start().strip_prefix(".. ").and_then(|rest| rest.split_once("::"));

@@ -1,6 +1,6 @@
 //! Data files that define a site's navigation and redirects, and the check that an edit of one changes nothing else.
 
-use docent_markdown::{each_line, file_name, folder, line_of, regex, text_of};
+use docent_markdown::{each_line, file_name, folder, has_word, line_of, regex, text_of};
 
 use crate::generators::mkdocs::ZENSICAL;
 use crate::generators::yaml::{self, Yaml};
@@ -86,8 +86,10 @@ impl SiteData {
         };
         let (old, new) = match changed {
             Err(why) => return Some(why.to_owned()),
-            Ok((old, new)) if self == Self::Data && !old.as_ref().is_some_and(|old| has_keys_of(old, &new)) => {
-                return Some("it has a key that it did not have, by which a template may include a file".to_owned());
+            Ok((old, new)) if self == Self::Data && !old.as_ref().is_some_and(|old| changes_entries(old, &new)) => {
+                return Some(
+                    "it has a new key, or a new value for one by which a template may include a file".to_owned(),
+                );
             }
             Ok((old, new)) => (old.map_or_else(Vec::new, |old| active_parts(&old)), active_parts(&new)),
         };
@@ -102,26 +104,30 @@ impl SiteData {
 pub(crate) fn is_data_navigation(file: &str) -> bool {
     let name = file_name(file);
     let words = name.strip_suffix(".yml").or_else(|| name.strip_suffix(".yaml")).unwrap_or_default();
-    let is_navigation = |word: &str| ["nav", "sidebar", "toc", "menu"].iter().any(|begin| word.starts_with(begin));
+    let is_navigation = |word: &str| {
+        ["nav", "sidebar", "toc", "menu"].iter().any(|part| word.starts_with(part) || word.ends_with(part))
+    };
     folder(file).split('/').any(|part| part == "_data") && words.split(['-', '_', '.']).any(is_navigation)
 }
 
-/// Whether data has no key that `old` does not have somewhere.
-fn has_keys_of(old: &Yaml, new: &Yaml) -> bool {
-    fn keys<'y>(data: &'y Yaml, found: &mut Vec<&'y str>) {
+/// Whether data has no key that `old` does not have somewhere, and no new text but for a label or an address.
+fn changes_entries(old: &Yaml, new: &Yaml) -> bool {
+    const ENTRY: &str = "title name text label url link href path page permalink slug";
+    fn texts<'y>(data: &'y Yaml, key: &'y str, found: &mut Vec<(&'y str, &'y str)>) {
         match data {
             Yaml::Map(members) => members.iter().for_each(|(name, value)| {
-                found.push(name);
-                keys(value, found);
+                found.push((name, ""));
+                texts(value, name, found);
             }),
-            Yaml::List(items) => items.iter().for_each(|item| keys(item, found)),
+            Yaml::List(items) => items.iter().for_each(|item| texts(item, key, found)),
+            Yaml::Text(text) => found.push((key, text)),
             _ => {}
         }
     }
     let (mut known, mut now) = (Vec::new(), Vec::new());
-    keys(old, &mut known);
-    keys(new, &mut now);
-    now.iter().all(|key| known.contains(key))
+    texts(old, "", &mut known);
+    texts(new, "", &mut now);
+    now.iter().all(|(key, text)| known.contains(&(key, text)) || !text.is_empty() && has_word(ENTRY, key))
 }
 
 /// The editable parts before and after an edit, or why the other parts differ.
@@ -372,15 +378,23 @@ mod tests {
         let before = "/a /b 301\n/api/* https://api.test/:splat 200\n";
         assert_eq!(refusal("_redirects", before, &format!("{before}/c /d\n")), None);
         assert!(refusal("_redirects", before, &format!("{before}/c https://x.y 200\n")).is_some());
-        let data = "- title: A\n  url: /a/\n";
+        let data = "- title: A\n  url: /a/\n  icon: a.svg\n";
         assert_eq!(refusal("_data/navigation.yml", data, "- title: B\n  url: /b/\n- title: C\n"), None);
-        for after in ["- title: A\n  include: x.html\n", "- title: '{{ site.x }}'\n", "- title: !x A\n"] {
+        for after in [
+            "- title: A\n  include: x.html\n",
+            "- title: A\n  icon: b.svg\n",
+            "- title: '{{ site.x }}'\n",
+            "- title: !x A\n",
+        ] {
             assert!(refusal("_data/navigation.yml", data, after).is_some(), "{after}");
         }
-        assert_eq!(SiteData::of("docs/_data/en/docs-sidebar.yaml"), Some(SiteData::Data));
+        for file in ["docs/_data/en/docs-sidebar.yaml", "_data/topnav.yml", "_data/navigation.yml"] {
+            assert_eq!(SiteData::of(file), Some(SiteData::Data), "{file}");
+        }
         for file in [
-            "_data/stock.yml", "my_data/nav.yml", "data/nav.yml", "_data/navigation.rb", "package.json",
-            "mkdocs.yaml.bak", "a/docs.json", ".meta.json", "docusaurus.config.js", "config.ts", "_meta.json.js",
+            "_data/stock.yml", "_data/people.yml", "my_data/nav.yml", "data/nav.yml", "_data/navigation.rb",
+            "package.json", "mkdocs.yaml.bak", "a/docs.json", ".meta.json", "docusaurus.config.js", "config.ts",
+            "_meta.json.js",
         ] {
             assert_eq!(SiteData::of(file), None, "{file}");
         }

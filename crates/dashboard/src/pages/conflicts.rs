@@ -53,6 +53,10 @@ async fn conflicts_page(
 ) -> Result<Response, HttpError> {
     let _place = Arc::clone(&request.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
     let files = request.parts().pulls.conflicts(project, record).await.map_err(refusal)?;
+    if let Some((_, problem)) = refused.as_ref().filter(|_| files.is_empty()) {
+        // Without conflicts there is no form; the text is shown with the refusal.
+        return Err(Refusal::invalid(problem.sentence.clone()).into());
+    }
     let here = address(project, record);
     let docs = request.read_docs(project);
     let place = Place::of(project, docs.as_deref());

@@ -58,7 +58,8 @@ pub(super) fn options(form: &ProjectForm, offered: &[TokenLocation]) -> Result<P
     };
     Ok(ProjectOptions {
         domain: given(&form.domain),
-        branch: given(&form.branch),
+        // A form has the branch that is there.
+        branch: given(&form.branch).filter(|branch| form.of.as_ref().is_none_or(|of| of.branch != *branch)),
         docs_root: cleared(&form.docs_root),
         forge: Some(forge),
         token_env,

@@ -217,7 +217,12 @@ async fn follow_default(app: &App, project: &Project) -> bool {
     let is_gone = matches!(mirror.find_branch(&project.branch), Ok(None));
     let is_there = |branch: &String| matches!(mirror.find_branch(branch), Ok(Some(_)));
     let Some(branch) = mirror.default_branch().filter(|branch| is_gone && is_there(branch)) else { return false };
-    let moved = Project { branch, ..project.clone() };
+    // The owner may have changed it meanwhile.
+    let now = app.projects().by_id(&project.id).await.ok().flatten();
+    let Some(now) = now.filter(|now| now.branch == project.branch && now.settings.follows_default) else {
+        return false;
+    };
+    let moved = Project { branch, ..now };
     let replaced = app.projects().replace(moved.clone()).await;
     if matches!(replaced, Ok(Some(_))) {
         info!(domain = %project.domain, from = project.branch, to = moved.branch, "the default branch has another name");

@@ -177,7 +177,7 @@ fn a_redirect_that_goes_from_another_configuration_leaves_links_broken() {
 #[test]
 fn anchors_that_are_no_headings_of_commonmark_are_not_called_broken() {
     let text = "# T\n\n=== \"One\"\n\n    ## In a tab\n\n![x](y.png){ #figure }\n\n(a-label)=\n## H\n\n::: package.module\n\n\
-                <img alt=\"Set up\"><Box title=\"Open it\" href=\"shut\">\n\n## Of {{ version }}\n\n```yaml\n# {{ setting }}\n```\n";
+                <img alt=\"Set up\"><Box title=\"Open it\" href=\"shut\">\n\n## Über `the` {{ version }}\n\n```yaml\n# {{ setting }}\n```\n";
     let link = |anchor: &str| format!("---\ntitle: A\n---\n[x](b.md#{anchor})\n");
     let mkdocs = ("mkdocs.yml", "site_name: x\n");
     let sphinx = ("docs/conf.py", "extensions = ['myst_parser']\n");
@@ -189,7 +189,7 @@ fn anchors_that_are_no_headings_of_commonmark_are_not_called_broken() {
         (mkdocs, "in-a-box", true),
         (mkdocs, "x", true),
         (mkdocs, "open-it", false),
-        (mkdocs, "of-3", false),
+        (mkdocs, "uber-the-3", false),
         // What only another generator, a picture, an address or an example would make.
         (mkdocs, "a-label", true),
         (sphinx, "a-label", false),

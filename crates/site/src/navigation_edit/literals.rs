@@ -242,12 +242,13 @@ pub(super) fn named_elsewhere(tree: &dyn Tree, site: &Site, page: &str) -> Vec<S
             let is_other =
                 |file: &&str| folder(file).split('/').any(|part| part == "_data") && !is_data_navigation(file);
             let texts = site.all_files().filter(is_other).filter_map(|file| Some((read(file)?, file)));
-            let names = |line: &str| {
-                let value =
-                    line.split_once(':').map_or(line, |(_, value)| value).trim_matches([' ', '-', '"', '\'', '/']);
-                !address.is_empty()
-                    && (value == address || value.strip_suffix(".html") == Some(address) || value == page)
+            // A word alone is no address.
+            let is_named = |word: &str| {
+                let path = word.trim_matches('/');
+                let is_address = !address.is_empty() && path.strip_suffix(".html").unwrap_or(path) == address;
+                path == page || is_address && word != address
             };
+            let names = |line: &str| line.split([' ', '"', '\'', ',', '{', '}', '[', ']']).any(is_named);
             let places = texts.flat_map(|(text, file)| {
                 let lines = text.lines().enumerate().filter(|(_, line)| names(line)).map(|(at, _)| at + 1);
                 lines.map(|line| format!("{file}:{line} names it, and is yours to change")).collect::<Vec<_>>()

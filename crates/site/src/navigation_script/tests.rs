@@ -75,6 +75,13 @@ fn nothing_else_may_differ() {
         ("sidebars.js", SIDEBARS, &[("label: 'Guides'", "label: 'Guides'.concat(f())")]),
         ("sidebars.js", SIDEBARS, &[("label: 'Guides'", "label: f()")]),
         ("sidebars.js", SIDEBARS, &[("type: 'category'", "type: 'html'")]),
+        ("sidebars.js", "module.exports = [f({ label: 'a' })];\n", &[("'a'", "'b'")]),
+        (
+            ".vitepress/config.ts",
+            "export default { head: [['script', {}, dev ? text : 'a()']] };\n",
+            &[("'a()'", "'b()'")],
+        ),
+        (".vitepress/config.ts", "export default { nav: [{ text: dev ? label : 'a' }] };\n", &[("'a'", "'b'")]),
         ("sidebars.js", SIDEBARS, &[("// the first", "// the last")]),
         ("sidebars.js", SIDEBARS, &[("// the first\n", "// the first ")]),
         ("sidebars.js", SIDEBARS, &[("{ type: 'category', label: 'Guides', items: ['a', 'b'] },\n", "")]),

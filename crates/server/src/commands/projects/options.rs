@@ -52,8 +52,7 @@ fn with(mut project: Project, options: &ProjectOptions) -> Result<Project, Failu
     if let Some(branch) = &options.branch {
         let branch = BranchName::parse(branch).map_err(|error| Failure::option("--ref", error.to_string()))?;
         let branch = String::from(branch);
-        // A form has the branch that is there.
-        project.settings.follows_default &= branch == project.branch;
+        project.settings.follows_default = false;
         project.branch = branch;
     }
     if let Some(folder) = &options.docs_root {

@@ -16,9 +16,8 @@ use crate::link_target::{
 };
 use crate::model::{Site, Target};
 
-/// Files that themes, the generator itself and a plug-in for tags add to a site.
-const THEME_FILES: [&str; 6] =
-    ["img/favicon.ico", "sitemap.xml", "sitemap.xml.gz", "404.html", "search.html", "tags.md"];
+/// Files that themes and the generator itself add to a site.
+const THEME_FILES: [&str; 5] = ["img/favicon.ico", "sitemap.xml", "sitemap.xml.gz", "404.html", "search.html"];
 
 impl LinkRules for MkDocs {
     fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
@@ -122,8 +121,8 @@ pub(super) fn unused_definitions(text: &str, page: &Page) -> Vec<Link> {
 
 /// Whether a theme may provide a file, which can then be linked to like one in the docs folder.
 fn is_theme_file(options: &MkDocsOptions, path: &str) -> bool {
-    let relative_path = path.strip_prefix(options.docs.as_str()).unwrap_or(path);
-    THEME_FILES.contains(&relative_path.trim_start_matches('/'))
+    let relative_path = path.strip_prefix(options.docs.as_str()).unwrap_or(path).trim_start_matches('/');
+    THEME_FILES.contains(&relative_path) || (options.lists_tags && relative_path == "tags.md")
 }
 
 fn browser<'s>(site: &'s Site, options: &'s MkDocsOptions) -> BuiltSite<'s> {
@@ -268,6 +267,7 @@ mod tests {
         for (config, target, expected) in [
             ("plugins: [tags]\n", "gone.md", missing("docs/gone.md")),
             ("plugins: [tags]\n", "tags.md", Target::NotUnderstood),
+            ("plugins: [search]\n", "tags.md", missing("docs/tags.md")),
             ("plugins: [gen-files]\n", "gone.md", Target::NotUnderstood),
             (redirects, "old.html", Target::Redirect { destination: "/a".to_owned() }),
         ] {

@@ -52,6 +52,8 @@ pub(crate) struct MkDocsOptions {
     pub(crate) absolute_from_docs: bool,
     /// Whether a plug-in generates pages without a source file.
     pub(crate) generates_pages: bool,
+    /// Whether a plug-in may make the page `tags.md`.
+    pub(crate) lists_tags: bool,
     /// Whether there are hooks: scripts of the site that may change pages before they are built.
     pub(crate) has_hooks: bool,
     /// The plug-in that reads the order of pages from files in their folders, if any.
@@ -246,6 +248,7 @@ fn options(config: &Yaml) -> MkDocsOptions {
         file_urls: config.text_of("use_directory_urls") == Some("false"),
         absolute_from_docs: absolute.and_then(Yaml::text) == Some("relative_to_docs"),
         has_hooks: config.get("hooks").is_some(),
+        lists_tags: has_plugin(config, "tags"),
         generates_pages: PAGE_GENERATING_PLUGINS.iter().any(|plugin| has_plugin(config, plugin)),
         folder_navigation: FolderNavigation::of(config),
     }

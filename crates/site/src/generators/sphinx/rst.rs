@@ -172,7 +172,9 @@ pub(super) fn resolve(site: &Site, link: &ParsedLink<'_>) -> Target {
     }
     let lower = path.to_ascii_lowercase();
     let is_file = has_page_ending(&path) || IMAGE_EXTENSIONS.iter().any(|ending| lower.ends_with(ending));
-    match is_file && !options.may_generate(site, stem(&path).unwrap_or(&path)) && !link.target.contains('*') {
+    let is_made =
+        options.generates_pages || has_page_ending(&path) && options.may_generate(site, stem(&path).unwrap_or(&path));
+    match is_file && !is_made && !link.target.contains('*') {
         true => link.missing(Some(path)),
         false => Target::NotUnderstood,
     }
@@ -290,6 +292,7 @@ mod tests {
         let (summaries, unknown) = ("sphinx.ext.autosummary", Target::NotUnderstood);
         for (extension, target, expected) in [
             (summaries, ":doc:`nowhere`", missing("docs/guide/nowhere")),
+            (summaries, "gone.png", missing("docs/guide/gone.png")),
             (summaries, ":doc:`acme`", unknown.clone()),
             (summaries, ":doc:`acme.Client`", unknown.clone()),
             (summaries, ":doc:`/generated/Client`", unknown.clone()),
