@@ -520,7 +520,7 @@ fn signed_out() -> HttpError {
 /// What somebody wrote into a form that was not accepted, to be copied.
 fn typed(form: &Form) -> Markup {
     // The fields of texts; others are quickly filled again, or secret.
-    let text = ["comment", "message", "prompt", "q"].into_iter().find_map(|name| form.given(name));
+    let text = form.given("comment").or(form.given("message")).or(form.given("prompt")).or(form.given("q"));
     html! {
         @if let Some(text) = text {
             h2 { "What you wrote" }
