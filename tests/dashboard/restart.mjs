@@ -29,7 +29,7 @@ const journal = await context.newPage();
 await journal.goto(`${server}/dashboard/${project}/jobs/${job}`);
 await journal.locator('#saying', { hasText: 'and look' }).waitFor({ timeout: 60_000 });
 // Rendered while it comes.
-await journal.locator('#saying strong', { hasText: 'look' }).waitFor({ timeout: 60_000 });
+await journal.locator('#saying strong', { hasText: 'look' }).first().waitFor({ timeout: 60_000 });
 // A page that was reloaded would lose this variable.
 for (const page of [list, journal]) await page.evaluate(() => { window.before = true; });
 console.log('watching');
