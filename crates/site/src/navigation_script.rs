@@ -99,10 +99,10 @@ impl NavigationScript {
         let is_argument = |open: usize| {
             script.words(open) != "{" || script.tokens[open].within.is_some_and(|around| script.words(around) == "(")
         };
-        let is_label = |literal: &Literal<'_>| {
+        let is_labelled = |literal: &Literal<'_>| {
             literal.member.is_some_and(is_label) && literal.within.is_some_and(|open| !is_argument(open))
         };
-        let named = literals(script).into_iter().filter(is_label);
+        let named = literals(script).into_iter().filter(is_labelled);
         let mut labels: Vec<Range<usize>> = named.map(|literal| literal.value).collect();
         if self == Self::Members
             && let Some(open) = script.exported_object()

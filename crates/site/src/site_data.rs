@@ -86,7 +86,9 @@ impl SiteData {
         };
         let (old, new) = match changed {
             Err(why) => return Some(why.to_owned()),
-            Ok((old, new)) if self == Self::Data && !old.as_ref().is_some_and(|old| changes_entries(old, &new)) => {
+            Ok((old, new))
+                if self == Self::Data && !old.as_ref().is_some_and(|old| changes_entries_alone(old, &new)) =>
+            {
                 return Some(
                     "it has a new key, or a new value for one by which a template may include a file".to_owned(),
                 );
@@ -110,8 +112,9 @@ pub(crate) fn is_data_navigation(file: &str) -> bool {
     folder(file).split('/').any(|part| part == "_data") && words.split(['-', '_', '.']).any(is_navigation)
 }
 
-/// Whether data has no key that `old` does not have somewhere, and no new text but for a label or an address.
-fn changes_entries(old: &Yaml, new: &Yaml) -> bool {
+/// Whether data differs by entries alone: it has no key that `old` does not have somewhere, and no new text but for a label
+/// or an address.
+fn changes_entries_alone(old: &Yaml, new: &Yaml) -> bool {
     const ENTRY: &str = "title name text label url link href path page permalink slug";
     fn texts<'y>(data: &'y Yaml, key: &'y str, found: &mut Vec<(&'y str, &'y str)>) {
         match data {

@@ -99,6 +99,7 @@ fn under_faults_each_job_ends_once_and_nothing_is_lost_or_doubled() {
             traffic.has_ended(n * limit * projects / plan.len());
             println!("{:>7.1?} {:>4} ended: {fault:?}", begun.elapsed(), traffic.ended());
             stage.strike(*fault, &mut chance);
+            assert!(!fault.is_of_the_database() || traffic.ended() < limit * projects, "{fault:?} came after all jobs");
         }
         stage.thaw();
         traffic.has_ended(limit * projects);

@@ -30,6 +30,13 @@ pub(super) enum Fault {
     FailOver,
 }
 
+impl Fault {
+    /// Whether it takes the database from all nodes.
+    pub(super) fn is_of_the_database(self) -> bool {
+        matches!(self, Self::RestartDatabase | Self::FailOver)
+    }
+}
+
 /// Jobs for which each fault of a node and of the network comes once.
 const JOBS_PER_ROUND: usize = 100;
 /// Commits that are cut.
@@ -55,8 +62,9 @@ pub(super) fn plan(jobs: usize, chance: &mut Chance) -> Vec<Fault> {
         plan.push(Fault::Freeze);
         plan.extend(round);
     }
+    // In the first half: towards the end the faults come later than the jobs.
     for fault in [Fault::RestartDatabase, Fault::RestartDatabase, Fault::FailOver] {
-        plan.insert(1 + chance.below(plan.len()), fault);
+        plan.insert(1 + chance.below(plan.len() / 2), fault);
     }
     plan
 }

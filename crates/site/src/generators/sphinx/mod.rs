@@ -68,10 +68,11 @@ impl SphinxOptions {
     fn may_generate(&self, site: &Site, path: &str) -> bool {
         let (own, name) = (folder(path), file_name(path));
         let is_module = || {
-            let (package, module) = (format!("/{name}/__init__.py"), format!("/{name}.py"));
-            site.all_files()
-                .map(|file| format!("/{file}"))
-                .any(|file| file.ends_with(&package) || file.ends_with(&module))
+            let (package, module) = (format!("{name}/__init__.py"), format!("{name}.py"));
+            let is_in = |file: &str, end: &str| {
+                file.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+            };
+            site.all_files().any(|file| is_in(file, &package) || is_in(file, &module))
         };
         let has_page = || site.files().any(|file| folder(file) == own && site.address(file).is_some());
         self.generates_pages || self.summarizes_code && (name.contains('.') || !has_page() || is_module())
