@@ -229,6 +229,136 @@ fn a_form_that_is_refused_leads_back_and_keeps_what_was_written() {
 }
 
 #[test]
+fn a_comment_stands_at_its_line_while_that_says_the_same() {
+    let site = Site::start();
+    let job = site.agent().create("Replace \"widget\" with \"gadget\"");
+    let job = site.agent().reaches(job["id"].as_str().expect("an id"), "completed");
+    let pull = job["prLink"].as_str().and_then(|link| link.rsplit('/').next()).expect("a link");
+    let here = format!("/dashboard/{PROJECT}/pulls/{pull}");
+    let mut editor = Person::joins(&site.server, &site.installation, "ed", "editor");
+    let file = "quickstart.mdx";
+    for (line, quoted, said) in
+        [("17", "The gadget endpoint takes", "Why gadget?"), ("-17", "The widget endpoint takes", "It was right.")]
+    {
+        let page = editor.gets(&here).text().to_owned();
+        assert!(page.contains(&format!("?comment={file}:{line}#comment-form")), "{page}");
+        let form = editor.gets(&format!("{here}?comment={file}:{line}")).text().to_owned();
+        let sent = form.split_once("name=\"line\" value=\"").and_then(|(_, rest)| rest.split('"').next());
+        let sent = sent.expect("the form has what the line says").to_owned();
+        assert!(sent.starts_with(quoted), "{sent}");
+        let fields = [("comment", said), ("at", &format!("{file}:{line}")), ("line", &sent)];
+        assert_eq!(editor.posts(&format!("{here}/comment"), &fields).status, 303);
+    }
+    let changes = |editor: &mut Person<'_>| {
+        let page = editor.gets(&here).text().to_owned();
+        let (before, comments) = page.split_once("id=\"comments\"").expect("the comments");
+        for said in ["Why gadget?", "It was right.", "The gadget endpoint takes", "The widget endpoint takes"] {
+            assert!(comments.contains(said), "{said}: {comments}");
+        }
+        before.split_once("id=\"changes\"").expect("the changes").1.to_owned()
+    };
+    let shown = changes(&mut editor);
+    assert!(shown.contains("Why gadget?") && shown.contains("It was right."), "{shown}");
+
+    let branches = site.repository.branches();
+    let branch = branches.iter().find(|branch| *branch != "main").expect("the branch of the job");
+    let text = site.repository.file(branch, file);
+    site.repository.commit(branch, file, &text.replace("## Install", "One line more.\n\n## Install"));
+    let shown = changes(&mut editor);
+    let (before, _) = shown.split_once("Why gadget?").expect("a comment in the changes");
+    let (_, line) = before.rsplit_once("gadget</bdi></ins>").expect("the line before it");
+    assert_eq!(line.matches("<tr").count(), 1, "it has moved with its line: {line}");
+    site.repository.commit(branch, file, &text.replace("gadget", "sprocket"));
+    let shown = changes(&mut editor);
+    assert!(!shown.contains("Why gadget?"), "that line is gone: {shown}");
+    assert!(shown.contains("It was right."), "{shown}");
+}
+
+#[test]
+fn a_question_without_scripts_is_asked_once() {
+    let model = ModelServer::start();
+    let environment = model.configures(Wire::OpenAi);
+    let environment: Vec<(&str, &str)> = environment.iter().map(|(name, value)| (&**name, &**value)).collect();
+    let site = Site::with_env(PAGES, &environment);
+    let mut editor = Person::joins(&site.server, &site.installation, "ed", "editor");
+    let here = format!("/dashboard/{PROJECT}/playground");
+    let ask = |editor: &mut Person<'_>| {
+        let form = editor.gets(&here).text().to_owned();
+        let action = form.split_once("formaction=\"").and_then(|(_, rest)| rest.split('"').next()).expect("an action");
+        format!("{here}{action}")
+    };
+    let asks = |editor: &mut Person<'_>, address: &str, question: &str| {
+        let answer = editor.posts(address, &[("q", question)]);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let (_, answer) = answer.text().split_once("<h2>Answer</h2>").expect("an answer");
+        answer.split_once("id=\"snippets\"").expect("the rest").0.to_owned()
+    };
+    model.replies_with(|_| Reply::text("Five times."));
+    let address = ask(&mut editor);
+    let first = asks(&mut editor, &address, "How often is a webhook retried?");
+    assert!(first.contains("Five times."), "{first}");
+    let served = model.served();
+    assert_eq!(asks(&mut editor, &address, "How often is a webhook retried?"), first, "a reload");
+    assert_eq!(model.served(), served, "nothing was asked again");
+    asks(&mut editor, &address, "How is a webhook signed?");
+    assert!(model.served() > served, "another question");
+    let (served, address) = (model.served(), ask(&mut editor));
+    asks(&mut editor, &address, "How often is a webhook retried?");
+    assert!(model.served() > served, "the same question, asked again");
+}
+
+#[test]
+fn a_folder_with_a_site_is_proposed_and_taken_with_a_button() {
+    let site = Site::start();
+    let pages = [
+        ("README.md", "# Acme\n"),
+        ("manual/mkdocs.yml", "site_name: Acme\n"),
+        ("manual/docs/index.md", "# Manual\n"),
+        ("handbook/book.toml", "[book]\ntitle = \"Acme\"\n"),
+        ("handbook/src/SUMMARY.md", "# Summary\n\n- [One](one.md)\n"),
+        ("handbook/src/one.md", "# One\n"),
+    ];
+    let repository = site.installation.repository("two-sites", &pages).path().display().to_string();
+    let mut owner = Person::joins(&site.server, &site.installation, "olive", "owner");
+    let add = "/dashboard/-/projects/new";
+    let form = [("id", "other"), ("repository", repository.as_str()), ("forge", "local")];
+    let with = |button: (&'static str, &'static str)| form.iter().copied().chain([button]).collect::<Vec<_>>();
+    owner.gets(add);
+    let checked = owner.posts(add, &with(("do", "add"))).text().to_owned();
+    for folder in ["manual", "handbook"] {
+        assert!(checked.contains(&format!("name=\"proposed_root\" value=\"{folder}\"")), "{folder}: {checked}");
+    }
+    let checked = owner.posts(add, &with(("proposed_root", "manual"))).text().to_owned();
+    assert!(checked.contains("read as a site of MkDocs") && !checked.contains("proposed_root"), "{checked}");
+    assert!(checked.contains("name=\"docs_root\" value=\"manual\""), "{checked}");
+    let projects = owner.gets("/dashboard/-/projects").text().to_owned();
+    assert!(!projects.contains("two-sites"), "it was only checked: {projects}");
+}
+
+#[test]
+fn what_has_ended_is_not_said_to_go_on_and_what_was_written_is_kept() {
+    let model = ModelServer::start();
+    model.replies_with(|_| Reply::silence());
+    let environment = model.configures(Wire::OpenAi);
+    let environment: Vec<(&str, &str)> = environment.iter().map(|(name, value)| (&**name, &**value)).collect();
+    let site = Site::with_env(PAGES, &environment);
+    let agent = site.agent();
+    let job = agent.create("Document the retry option");
+    let id = job["id"].as_str().expect("an id");
+    eventually("the model is asked", || (model.served() > 0).then_some(()));
+    assert_eq!(agent.archive(id).status, 200);
+    let mut editor = Person::joins(&site.server, &site.installation, "ed", "editor");
+    let here = format!("/dashboard/{PROJECT}/jobs/{id}");
+    let page = editor.gets(&here).text().to_owned();
+    assert!(page.contains("<b>Stopped</b>") && !page.contains("<b>Done</b>"), "{page}");
+    assert!(!page.contains("name=\"message\""), "an archived job takes no message: {page}");
+    // A page that was open before: what was written is shown once more.
+    let refused = editor.posts(&format!("{here}/message"), &[("message", "Say <b>more</b>.")]);
+    assert_eq!(refused.status, 409, "{}", refused.text());
+    assert!(refused.text().contains("Say &lt;b&gt;more&lt;/b&gt;."), "{}", refused.text());
+}
+
+#[test]
 fn nobody_else_gets_in() {
     let site = Site::start();
     let server = &site.server;
@@ -576,15 +706,13 @@ fn people_spend_their_first_hour_in_a_browser() {
         PAGES.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
     pages.extend((0..PLENTY).map(|n| (format!("many/{n}.md"), format!("# Page {n}\n\nIt has number {n}.\n"))));
     let repository = installation.repository("docs", &pages);
-    let private = installation.root().join("private");
-    std::fs::create_dir(&private).expect("make a folder");
     let server = installation.serve_with(&environment);
     let address = server.address();
     let link = installation.must(&["operator", "link"]).stdout;
     let path = link.trim().split_once("/dashboard/").map(|(_, rest)| format!("/dashboard/{rest}")).expect("a link");
     let mut command = third_party::node("dashboard", "first_hour.mjs");
     let given = json!({
-        "server": server.url(), "link": path, "repository": repository.path(), "private": private, "name": "olive",
+        "server": server.url(), "link": path, "repository": repository.path(), "data": installation.data(), "name": "olive",
         "password": PASSWORD,
     });
     command.arg(chromium).arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("first-hour")).arg(given.to_string());

@@ -1,12 +1,12 @@
 // The first hour of a docs team, with the mistakes that people make: each is told where it was made, and nothing typed is lost.
 //
-//     node first_hour.mjs CHROMIUM FOLDER '{"server": URL, "link": PATH, "repository": FOLDER, "private": FOLDER, "name": TEXT, "password": TEXT}'
+//     node first_hour.mjs CHROMIUM FOLDER '{"server": URL, "link": PATH, "repository": FOLDER, "data": FOLDER, "name": TEXT, "password": TEXT}'
 //
-// The agent's model carries out “In <path> write <new> instead of <old>, please.”, and fails at what is “impossible”. `private`
-// is a folder that the server may not read as a repository. Prints `down` when the server is to be killed, and `up` when it is
+// The agent's model carries out “In <path> write <new> instead of <old>, please.”, and fails at what is “impossible”. `data`
+// is the folder of the server's data. Prints `down` when the server is to be killed, and `up` when it is
 // to be started again, and waits each time for a line on stdin.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
@@ -20,7 +20,7 @@ setTimeout(() => {
   console.error('gave up: a page hangs');
   process.exit(3);
 }, 800_000).unref();
-const { server, link, repository, private: secret, name, password } = JSON.parse(given);
+const { server, link, repository, data, name, password } = JSON.parse(given);
 mkdirSync(folder, { recursive: true });
 const lines = createInterface(process.stdin)[Symbol.asyncIterator]();
 const says = async (word) => { console.log(word); await lines.next(); };
@@ -45,11 +45,11 @@ await page.getByLabel('The password again').fill(password);
 await page.getByRole('button', { name: 'Sign in' }).click();
 await page.waitForURL('**/dashboard');
 
-// ---- A project: a typo, a wrong branch, a folder that is no business of its ------------------------------------------------
+// ---- A project: a typo, a wrong branch --------------------------------------------------------------------------------------
 await page.getByRole('link', { name: 'Add a project' }).first().click();
 await page.waitForURL('**/projects/new');
 await page.locator('#id').fill('acme');
-for (const [field, value, problem] of [['repository', `${repository}x`, 'repository'], ['repository', secret, 'repository'], ['branch', 'mian', 'branch']]) {
+for (const [field, value, problem] of [['repository', `${repository}x`, 'repository'], ['branch', 'mian', 'branch']]) {
   await page.locator('#repository').fill(repository);
   await page.locator(`#${field}`).fill(value);
   await page.getByRole('button', { name: 'Add', exact: true }).click();
@@ -62,6 +62,15 @@ await page.getByRole('button', { name: 'Check' }).click();
 await page.getByText(/read as /).waitFor();
 await page.getByRole('button', { name: 'Add', exact: true }).click();
 await page.getByText('The project is added.').waitFor();
+
+// ---- Another one, at a repository that the server keeps for itself ------------------------------------------------------------
+await page.goto(`${server}/dashboard/-/projects/new`);
+const [kept] = readdirSync(`${data}/mirrors`);
+await page.locator('#id').fill('other');
+await page.locator('#repository').fill(`${data}/mirrors/${kept}`);
+await page.getByRole('button', { name: 'Add', exact: true }).click();
+await page.locator('#repository-problem', { hasText: 'give the repository itself' }).waitFor();
+expect('what was typed is kept', (await page.locator('#id').inputValue()) === 'other');
 
 // ---- A question before the docs were read ----------------------------------------------------------------------------------
 await page.goto(`${server}/dashboard/acme/playground`);

@@ -25,7 +25,7 @@ use crate::form::Form;
 use crate::guard::{Cookie, Cookies, TOKEN, stale};
 use crate::layout::{self, ActiveJobs, Frame, Page, Section, View};
 use crate::operations::Operations;
-use crate::pages;
+use crate::pages::{self, KeptAnswers};
 use crate::parts::{copy_button, notice};
 use crate::prefix::Prefix;
 use crate::pull_api;
@@ -84,6 +84,7 @@ pub struct Dashboard {
     pub(crate) prefix: Prefix,
     pub(crate) large_pages: Arc<Semaphore>,
     pub(crate) turns: TurnSums,
+    pub(crate) answers: KeptAnswers,
     /// The active jobs, and the number of changes at which they were counted.
     active_jobs: Arc<Mutex<Option<(u64, ActiveJobs)>>>,
 }
@@ -108,6 +109,7 @@ impl Dashboard {
             prefix,
             large_pages: Arc::new(Semaphore::new(MAX_LARGE_PAGES)),
             turns: TurnSums::default(),
+            answers: KeptAnswers::default(),
             active_jobs: Arc::default(),
         }
     }

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use crate::highlight::{Highlight, Highlighter};
 use crate::icon::Icon;
-use crate::line_comments::LineComments;
+use crate::line_comments::{LineOf, ShownComment, quoted_part};
 use crate::text::{Untrusted, counted, in_url};
 
 /// The longest line in which changed words are marked, in bytes.
@@ -45,7 +45,7 @@ impl<'d> Line<'d> {
 }
 
 /// A line of a diff, with its numbers before and after the change.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct Row<'d> {
     old: Option<usize>,
     new: Option<usize>,
@@ -53,6 +53,32 @@ struct Row<'d> {
     /// The counterpart of a changed line: for a removed line the added one, and vice versa.
     counterpart: Option<&'d str>,
     highlights: Vec<Highlight>,
+    /// What was said about the line.
+    comments: Vec<&'d Markup>,
+}
+
+impl Row<'_> {
+    /// Whether this is the line with the number and the side of `line`.
+    fn is(&self, line: &LineOf) -> bool {
+        self.is_side_of(line) && if line.is_removed { self.old } else { self.new } == Some(line.number)
+    }
+
+    /// Whether the side of `line` has this one.
+    fn is_side_of(&self, line: &LineOf) -> bool {
+        match self.line {
+            Line::Removed(_) => line.is_removed,
+            Line::Same(_) | Line::Added(_) => !line.is_removed,
+            Line::Hunk(_) | Line::Note(_) => false,
+        }
+    }
+
+    /// What a comment on the line quotes.
+    fn quoted(&self) -> String {
+        match self.line {
+            Line::Same(text) | Line::Added(text) | Line::Removed(text) => quoted_part(text),
+            Line::Hunk(_) | Line::Note(_) => String::new(),
+        }
+    }
 }
 
 /// Highlights the lines of both sides of a change. `highlights_left` is how many parts may still be highlighted.
@@ -121,7 +147,7 @@ pub(crate) struct DiffFrame<'f> {
     pub(crate) here: &'f str,
     /// The address at which a file can be read, by its path.
     pub(crate) url_of: &'f dyn Fn(&str) -> Option<String>,
-    pub(crate) threads: &'f LineComments,
+    pub(crate) comments: &'f [ShownComment],
     /// Whether lines lead to the form of a comment.
     pub(crate) can_comment: bool,
 }
@@ -228,14 +254,37 @@ fn file_section(
 /// `is_rest`: the lines begin after the headers of the file, possibly in the middle of a hunk.
 fn body(file: &FileDiff, is_rest: bool, layout: Layout, frame: &DiffFrame<'_>, left: &mut Left) -> Markup {
     let mut reader = Reader::new(file, left.highlights);
-    let rows = rows(&mut reader, is_rest);
+    let mut rows = rows(&mut reader, is_rest);
     left.highlights = reader.highlights_left;
+    for comment in frame.comments.iter().filter(|comment| comment.line.path == file.path) {
+        if let Some(at) = place_of(comment, &rows) {
+            rows[at].comments.push(&comment.markup);
+        }
+    }
     html! {
         @match layout {
             Layout::Unified => { @for row in &rows { (unified_row(row, file, frame, left)) } },
             Layout::Split => (split_rows(&rows, file, frame, left)),
         }
     }
+}
+
+/// Where a comment stands: at the line with its number if that says what the comment quotes, else at the only line that does.
+fn place_of(comment: &ShownComment, rows: &[Row<'_>]) -> Option<usize> {
+    let ShownComment { line, quoted, .. } = comment;
+    let says_so = |row: &Row<'_>| quoted.is_empty() || row.quoted() == *quoted;
+    if let Some(at) = rows.iter().position(|row| row.is(line)).filter(|at| says_so(&rows[*at])) {
+        return Some(at);
+    }
+    let is_moved = |row: &Row<'_>| !quoted.is_empty() && row.is_side_of(line) && says_so(row);
+    let mut others = rows.iter().enumerate().filter(|(_, row)| is_moved(row)).map(|(at, _)| at);
+    others.next().filter(|_| others.next().is_none())
+}
+
+/// What a comment on a line of a change quotes of it; `None` where the line is not in the part of the change that is read.
+pub(crate) fn quoted_line(diff: &Diff, line: &LineOf, is_rest: bool) -> Option<String> {
+    let file = diff.files.iter().find(|file| file.path == line.path)?;
+    rows(&mut Reader::new(file, 0), is_rest).iter().find(|row| row.is(line)).map(Row::quoted)
 }
 
 /// The lines of a diff with their numbers and counterparts: the first removed line of a run is paired with the first
@@ -265,7 +314,14 @@ fn rows<'f>(reader: &mut Reader<'f>, is_rest: bool) -> Vec<Row<'f>> {
             Line::Removed(_) => of_old = next(&mut old),
             Line::Note(_) => {}
         }
-        rows.push(Row { old: of_old, new: of_new, line, counterpart: None, highlights: reader.highlights(line) });
+        rows.push(Row {
+            old: of_old,
+            new: of_new,
+            line,
+            counterpart: None,
+            highlights: reader.highlights(line),
+            comments: Vec::new(),
+        });
     }
     pair(&mut rows);
     rows
@@ -305,17 +361,17 @@ fn unified_row(row: &Row<'_>, file: &FileDiff, frame: &DiffFrame<'_>, left: &mut
             Line::Hunk(text) => tr.hunk { td.n {} td.n {} td { (Untrusted(text)) } },
             Line::Note(text) if is_header(text) => {},
             Line::Note(text) => tr.hunk { td.n {} td.n {} td { (Untrusted(text)) } },
-            Line::Same(text) => tr { (number(row.old)) (commented_number(row.new, file, frame, left)) td { "  " (piece(row, text, 0..text.len())) } },
-            Line::Added(text) => tr.add { (number(row.old)) (commented_number(row.new, file, frame, left)) td { "+ " (marked(row, text)) } },
-            Line::Removed(text) => tr.del { (number(row.old)) (number(row.new)) td { "− " (marked(row, text)) } },
+            Line::Same(text) => tr { (number(row.old)) (commented_number(row, file, frame, left)) td { "  " (piece(row, text, 0..text.len())) } },
+            Line::Added(text) => tr.add { (number(row.old)) (commented_number(row, file, frame, left)) td { "+ " (marked(row, text)) } },
+            Line::Removed(text) => tr.del { (commented_number(row, file, frame, left)) (number(row.new)) td { "− " (marked(row, text)) } },
         }
-        (said_at(Some(row), file, frame, 3))
+        (comments_of([Some(row), None], 3))
     }
 }
 
-/// What was said about a line, below it.
-fn said_at(row: Option<&Row<'_>>, file: &FileDiff, frame: &DiffFrame<'_>, columns: u8) -> Markup {
-    let said = row.filter(|_| !frame.threads.is_empty()).map_or(&[][..], |row| frame.threads.at(&file.path, row.new));
+/// What was said about a line, or about the two of a row, below it.
+fn comments_of(rows: [Option<&Row<'_>>; 2], columns: u8) -> Markup {
+    let said: Vec<_> = rows.into_iter().flatten().flat_map(|row| &row.comments).collect();
     html! { @if !said.is_empty() { tr { td colspan=(columns) { @for comment in said { (comment) } } } } }
 }
 
@@ -324,11 +380,12 @@ fn is_header(text: &str) -> bool {
     ["diff --git ", "index ", "--- ", "+++ "].iter().any(|head| text.starts_with(head))
 }
 
-/// The number of a line after the change, which leads to the form of a comment at it.
-fn commented_number(number_of: Option<usize>, file: &FileDiff, frame: &DiffFrame<'_>, left: &mut Left) -> Markup {
+/// The number of a line, after the change or of a removed one, which leads to the form of a comment at it.
+fn commented_number(row: &Row<'_>, file: &FileDiff, frame: &DiffFrame<'_>, left: &mut Left) -> Markup {
+    let (number_of, sign) = if matches!(row.line, Line::Removed(_)) { (row.old, "-") } else { (row.new, "") };
     let Some(at) = number_of.filter(|_| frame.can_comment && left.links > 0) else { return number(number_of) };
     left.links -= 1;
-    html! { td.n { a href=(format_args!("{}?comment={}:{at}#comment-form", frame.here, in_url(&file.path))) title="Comment on this line" { (at) } } }
+    html! { td.n { a href=(format_args!("{}?comment={}:{sign}{at}#comment-form", frame.here, in_url(&file.path))) title="Comment on this line" { (at) } } }
 }
 
 /// Removed lines on the left beside the added ones on the right.
@@ -341,10 +398,10 @@ fn split_rows(rows: &[Row<'_>], file: &FileDiff, frame: &DiffFrame<'_>, left: &m
         let added = rows[at + removed..].iter().take_while(|row| matches!(row.line, Line::Added(_))).count();
         if removed + added > 0 {
             for pair in 0..removed.max(added) {
-                let before = (pair < removed).then(|| &rows[at + pair]);
-                let after = (pair < added).then(|| &rows[at + removed + pair]);
-                let [before, beside] = [before, after].map(|row| side(row, file, frame, left));
-                push(html! { tr { (before) (beside) } (said_at(after, file, frame, 4)) });
+                let both =
+                    [(pair < removed).then(|| &rows[at + pair]), (pair < added).then(|| &rows[at + removed + pair])];
+                let [before, after] = both.map(|row| side(row, file, frame, left));
+                push(html! { tr { (before) (after) } (comments_of(both, 4)) });
             }
             at += removed + added;
             continue;
@@ -353,8 +410,8 @@ fn split_rows(rows: &[Row<'_>], file: &FileDiff, frame: &DiffFrame<'_>, left: &m
             Line::Same(text) => {
                 let same = piece(row, text, 0..text.len());
                 html! {
-                    tr { (number(row.old)) td { "  " (same) } (commented_number(row.new, file, frame, left)) td { "  " (same) } }
-                    (said_at(Some(row), file, frame, 4))
+                    tr { (number(row.old)) td { "  " (same) } (commented_number(row, file, frame, left)) td { "  " (same) } }
+                    (comments_of([Some(row), None], 4))
                 }
             }
             Line::Note(text) if is_header(text) => html! {},
@@ -370,8 +427,8 @@ fn split_rows(rows: &[Row<'_>], file: &FileDiff, frame: &DiffFrame<'_>, left: &m
 fn side(row: Option<&Row<'_>>, file: &FileDiff, frame: &DiffFrame<'_>, left: &mut Left) -> Markup {
     html! {
         @match row.map(|row| (row, row.line)) {
-            Some((row, Line::Removed(text))) => { (number(row.old)) td.del { "− " (marked(row, text)) } },
-            Some((row, Line::Added(text))) => { (commented_number(row.new, file, frame, left)) td.add { "+ " (marked(row, text)) } },
+            Some((row, Line::Removed(text))) => { (commented_number(row, file, frame, left)) td.del { "− " (marked(row, text)) } },
+            Some((row, Line::Added(text))) => { (commented_number(row, file, frame, left)) td.add { "+ " (marked(row, text)) } },
             _ => { td.n {} td {} },
         }
     }
@@ -505,7 +562,14 @@ mod tests {
     #[test]
     fn only_the_words_that_differ_are_marked() {
         let marks = |counterpart: Option<&'static str>, text: &'static str| {
-            let row = Row { old: None, new: Some(1), line: Line::Added(text), counterpart, highlights: Vec::new() };
+            let row = Row {
+                old: None,
+                new: Some(1),
+                line: Line::Added(text),
+                counterpart,
+                highlights: Vec::new(),
+                comments: Vec::new(),
+            };
             marked(&row, text).into_string().replace("<bdi>", "").replace("</bdi>", "")
         };
         assert_eq!(marks(Some("the old word"), "the new word"), "the <ins>new</ins> word");
@@ -517,8 +581,7 @@ mod tests {
     #[test]
     fn highlights_and_marks_go_together() {
         let file = file("x.md", "@@ -1,2 +1,2 @@\n ---\n-title: \"an old <b>\"\n+title: \"a new <b>\"\n");
-        let threads = LineComments::default();
-        let frame = DiffFrame { here: "/here", url_of: &|_| None, threads: &threads, can_comment: true };
+        let frame = DiffFrame { here: "/here", url_of: &|_| None, comments: &[], can_comment: true };
         let shown = body(&file, false, Layout::Unified, &frame, &mut Left::new()).into_string();
         let expected = concat!(
             "<bdi><span class=\"c-name\">title</span>: <span class=\"c-lit\">&quot;</span></bdi>",
@@ -527,13 +590,49 @@ mod tests {
         );
         assert!(shown.contains(expected), "{shown}");
         let both = body(&file, false, Layout::Split, &frame, &mut Left::new()).into_string();
-        for (line, shown) in [1, 2].into_iter().flat_map(|line| [(line, &shown), (line, &both)]) {
+        for (line, shown) in [1, 2, -2].into_iter().flat_map(|line| [(line, &shown), (line, &both)]) {
             let link = format!("<a href=\"/here?comment=x.md:{line}#comment-form\"");
             assert_eq!(shown.matches(&link).count(), 1, "{shown}");
         }
         let mut none_left = Left { highlights: 0, links: 0 };
         let plain = body(&file, false, Layout::Split, &frame, &mut none_left).into_string();
         assert!(!plain.contains("<span") && plain.contains("a new"), "{plain}");
+    }
+
+    #[test]
+    fn a_comment_stands_at_what_it_is_about_or_nowhere() {
+        let file = file("x.md", DIFF);
+        let rows = read(&file, false);
+        let stands = |line: &str, quoted: &str| {
+            let line = LineOf::read(line).expect("a line");
+            place_of(&ShownComment { line, quoted: quoted.to_owned(), markup: html! {} }, &rows)
+        };
+        assert_eq!(stands("x.md:4", "- the new word"), Some(5));
+        assert_eq!(stands("x.md:4", ""), Some(5), "an older comment has no quote");
+        assert_eq!(stands("x.md:-4", "- the old word"), Some(4));
+        assert_eq!(stands("x.md:9", "more"), Some(6), "it has moved");
+        assert_eq!(stands("x.md:4", "more"), Some(6));
+        assert_eq!(stands("x.md:4", "- the old word"), None, "another side");
+        assert_eq!(stands("x.md:4", "gone"), None);
+        assert_eq!(stands("x.md:9", ""), None);
+        let diff = Diff { files: vec![file.clone()], files_in_all: 1 };
+        let quoted = |line: &str| quoted_line(&diff, &LineOf::read(line).expect("a line"), false);
+        assert_eq!(quoted("x.md:-4").as_deref(), Some("- the old word"));
+        assert_eq!((quoted("x.md:40"), quoted("y.md:4")), (None, None));
+        let frame = DiffFrame {
+            here: "/here",
+            url_of: &|_| None,
+            comments: &["x.md:4", "x.md:-4"].map(|line| ShownComment {
+                line: LineOf::read(line).expect("a line"),
+                quoted: String::new(),
+                markup: html! { "Hm " (line) },
+            }),
+            can_comment: true,
+        };
+        for layout in [Layout::Unified, Layout::Split] {
+            let shown = body(&file, false, layout, &frame, &mut Left::new()).into_string();
+            assert!(shown.contains("Hm x.md:4") && shown.contains("Hm x.md:-4"), "{shown}");
+        }
     }
 
     proptest::proptest! {
@@ -543,8 +642,7 @@ mod tests {
             let file = file("x.md", &text);
             assert_eq!(read(&file, false).len(), text.lines().count());
             for (is_rest, layout) in [(false, Layout::Unified), (true, Layout::Split)] {
-                let threads = LineComments::default();
-                let frame = DiffFrame { here: "/here", url_of: &|_| None, threads: &threads, can_comment: true };
+                let frame = DiffFrame { here: "/here", url_of: &|_| None, comments: &[], can_comment: true };
                 let _ = body(&file, is_rest, layout, &frame, &mut Left::new());
             }
             assert_eq!(words(&counterpart).concat(), counterpart);

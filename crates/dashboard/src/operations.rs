@@ -142,6 +142,8 @@ pub struct CheckFinding {
     pub what: String,
     /// What to do about it.
     pub fix: Option<String>,
+    /// Folders that may be served instead of the given one, for a button each.
+    pub docs_roots: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

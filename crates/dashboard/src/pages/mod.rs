@@ -23,6 +23,8 @@ mod snippets;
 mod style;
 mod widget;
 
+pub(crate) use playground::KeptAnswers;
+
 use docent_types::Refusal;
 use docent_web::{HttpError, Response};
 

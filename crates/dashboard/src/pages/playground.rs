@@ -1,16 +1,19 @@
 //! The playground: asks the assistant as a reader would, and shows why each passage was found.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use docent_assistant::{AskRequest, Assistant, ChatMessage};
+use docent_operators::TokenHash;
 use docent_search::{Asker, Explanation, Filter, Query, Snapshot};
-use docent_types::{Passage, Project, Refusal, Role, StreamEvent, ToolOutput};
+use docent_types::{Domain, Passage, Project, Refusal, Role, StreamEvent, ToolOutput};
 use docent_web::{HttpError, Response, respond};
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt, stream};
 use maud::{Markup, html};
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
 use crate::dashboard::AuthorizedRequest;
@@ -35,7 +38,11 @@ const MAX_OPENING_CHARS: usize = 200;
 const FINGERPRINT: &str = "dashboard-playground";
 const MAX_QUESTION_CHARS: usize = 8_000;
 
+/// Number of answers given without scripts that are kept.
+const MAX_KEPT_ANSWERS: usize = 32;
+
 /// The fields of the form.
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct PlaygroundForm {
     question: String,
     model: String,
@@ -194,9 +201,11 @@ fn form(request: &AuthorizedRequest<'_>, project: &Project, fields: &PlaygroundF
                 div { label for="page" { "Page the reader is on" } small.hint #page-hint { "Its path on the site." } input #page aria-describedby="page-hint" name="page" value=(fields.page); }
             }
             div.actions {
-                // The button holds the token, so that the token is not in the URL of a search.
+                // The button holds the token, so that the token is not in the URL of a search; and what tells a reload from another
+                // question.
                 @if request.is_editor() {
-                    button type="submit" formmethod="post" name=(TOKEN) value=(request.signed_in.csrf.expose()) { "Ask" }
+                    @let asked = request.parts().clock.now().millis();
+                    button type="submit" formmethod="post" formaction=(format_args!("?asked={asked}")) name=(TOKEN) value=(request.signed_in.csrf.expose()) { "Ask" }
                 }
                 button.secondary type="submit" { "Search only" }
                 span.soft.small { kbd { "Ctrl" } " " kbd { "Enter" } }
@@ -335,14 +344,54 @@ fn reply_parts(
     })
 }
 
+/// Answers given without scripts, the newest last: a page that is loaded again asks nothing again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct KeptAnswers(Arc<Mutex<VecDeque<(AskedOnce, Markup)>>>);
+
+/// What a reload repeats: the session, the project, the time of the form, and the fields.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct AskedOnce {
+    session: TokenHash,
+    domain: Domain,
+    form: String,
+    fields: PlaygroundForm,
+}
+
+impl KeptAnswers {
+    fn get(&self, asked: &AskedOnce) -> Option<Markup> {
+        self.0.lock().iter().find(|(kept, _)| kept == asked).map(|(_, answer)| answer.clone())
+    }
+
+    fn keep(&self, asked: AskedOnce, answer: Markup) {
+        let mut kept = self.0.lock();
+        if kept.len() >= MAX_KEPT_ANSWERS {
+            kept.pop_front();
+        }
+        kept.push_back((asked, answer));
+    }
+}
+
 /// The whole answer on a page, for browsers without scripts.
 pub(crate) async fn answered(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
     let fields = PlaygroundForm::in_form(request)?;
+    let asked = request.http.query("asked").map(|form| AskedOnce {
+        session: request.signed_in.session,
+        domain: project.domain.clone(),
+        form: form.into_owned(),
+        fields: fields.clone(),
+    });
     let (form, snippets) = (form(request, project, &fields), snippets(request, project, &fields));
     let Some(docs) = request.read_docs(project) else {
         let body = html! { (unread(request, project)) (form) (snippets) };
         return Ok(request.page("Playground", Section::Playground, Some(project), &body));
     };
+    let shown = |answer: Markup| {
+        let body = html! { (form) (answer) (snippets) };
+        request.page("Playground", Section::Playground, Some(project), &body)
+    };
+    if let Some(answer) = asked.as_ref().and_then(|asked| request.dashboard.answers.get(asked)) {
+        return Ok(shown(answer));
+    }
     let began = Instant::now();
     let answer = fields.assistant(request)?.unrecorded().answer(fields.ask(project, Arc::clone(&docs))).await?;
     let mut parts = Box::pin(reply_parts(answer.events, project.clone(), Arc::clone(&docs), fields));
@@ -360,8 +409,7 @@ pub(crate) async fn answered(request: &AuthorizedRequest<'_>, project: &Project)
         }
     }
     let place = Place::of(project, Some(&docs));
-    let body = html! {
-        (form)
+    let answer = html! {
         h2 { "Answer" }
         p.soft {
             @if let Some((_, _, after)) = searches.first() { "searched: " (precise_duration(*after)) " · " }
@@ -372,9 +420,11 @@ pub(crate) async fn answered(request: &AuthorizedRequest<'_>, project: &Project)
         @for problem in &problems { (notice("bad", &html! { p { (Sentence(problem)) } })) }
         @if !sources.is_empty() { p.small.soft { "From: " @for (at, (title, href)) in sources.iter().enumerate() { @if at > 0 { " · " } (source_link(title, href, place)) } } }
         @for (query, list, _) in &searches { h2 { "Found for “" (Untrusted(query)) "”" } (list) }
-        (snippets)
     };
-    Ok(request.page("Playground", Section::Playground, Some(project), &body))
+    if let Some(asked) = asked {
+        request.dashboard.answers.keep(asked, answer.clone());
+    }
+    Ok(shown(answer))
 }
 
 /// Streams the answer while it is written: one JSON object per line.

@@ -13,10 +13,12 @@ use crate::operations::{CheckFinding, Level, ProjectError, ProjectForm, SAME_TOK
 use crate::pages::home::index_line;
 
 use crate::parts::{Column, FormProblem, danger, empty, field, form_problem, notice, table};
-use crate::text::{Sentence, relative_time};
+use crate::text::{Sentence, Untrusted, relative_time};
 
 /// What the button says that adds a project in spite of what its check found.
 const ANYWAY: &str = "anyway";
+/// The field of the buttons that put a proposed folder into the form.
+const PROPOSED_ROOT: &str = "proposed_root";
 const FORGES: [&str; 4] = ["local", "github", "gitlab", "gitea"];
 
 pub(crate) async fn list(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
@@ -65,7 +67,7 @@ pub(crate) async fn add(request: &AuthorizedRequest<'_>) -> Result<Response, Htt
         Ok(found) => found,
         Err(error) => return refused(request, &form, error),
     };
-    let wanted = request.form.text("do");
+    let wanted = if request.form.given(PROPOSED_ROOT).is_some() { "check" } else { request.form.text("do") };
     let is_noted = found.checks.iter().any(|check| check.level != Level::Good);
     if wanted == "check" || (is_noted && wanted != ANYWAY) {
         return Ok(form_page(request, &form, None, &found.checks));
@@ -153,7 +155,7 @@ fn filled(request: &AuthorizedRequest<'_>, of: Option<&Project>) -> ProjectForm 
         domain: text("domain"),
         repository: text("repository"),
         branch: text("branch"),
-        docs_root: text("docs_root"),
+        docs_root: request.form.given(PROPOSED_ROOT).map_or_else(|| text("docs_root"), str::to_owned),
         forge: text("forge"),
         token: text("token_env"),
         base_url: text("base_url"),
@@ -257,6 +259,8 @@ fn fields(
                     button.secondary type="submit" name="do" value="check" { "Check" }
                     @if checks.iter().any(|check| check.level != Level::Good) { button type="submit" name="do" value=(ANYWAY) { "Add anyway" } }
                     @else { button type="submit" name="do" value="add" { "Add" } }
+                    // After the others, since the first button of a form is that of the Enter key.
+                    @for folder in checks.iter().flat_map(|check| &check.docs_roots) { button.secondary type="submit" name=(PROPOSED_ROOT) value=(folder) { "Check with " (Untrusted(folder)) } }
                 }
                 @else { button type="submit" { "Save" } }
             }

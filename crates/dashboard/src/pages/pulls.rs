@@ -19,7 +19,7 @@ use crate::diff::{self, DiffFrame, Layout};
 use crate::forge_links::{branch, on_forge};
 use crate::icon::{Icon, Tone, badge};
 use crate::layout::{Section, View, token};
-use crate::line_comments::{LineComments, LineOf};
+use crate::line_comments::{LineComment, LineOf, ShownComment, line_comments};
 use crate::pages::conflicts;
 use crate::parts::{
     Column, FormProblem, button, danger, empty, field, filters, notice, page_links, state_links, table,
@@ -296,12 +296,13 @@ async fn pull_page(
     let author = found.as_ref().ok().and_then(|found| found.commits.last()).map(|commit| commit.author.clone());
     let comments = request.parts().pulls.comments(record).await.map_err(HttpError::internal)?;
     let can_comment = request.is_editor();
+    let commented = Commented::of(request, found.as_ref().ok().map(|found| &found.diff), &diff_request.part);
     let shown = Shown {
         project: project.clone(),
         head: record.head.clone(),
         docs: docs.clone(),
         here: here.clone(),
-        threads: LineComments::of(&comments, now, &here, place),
+        comments: line_comments(&comments, now, &here, place),
         can_comment,
     };
     let job = match Pulls::job_of(record) {
@@ -331,7 +332,7 @@ async fn pull_page(
         h2 #comments { "Comments" }
         @if comments.is_empty() { p.soft { "Nobody said anything yet." @if can_comment { " A line of the changes above can be commented on by its number." } } }
         @for comment in &comments { (comment_of(comment, place, now, &here)) }
-        @if can_comment { (comment_form(request, &here, typed, problem)) }
+        @if can_comment { (comment_form(request, &here, commented.as_ref(), typed, problem)) }
     };
     let title = format!("#{} {}", record.number, first_words(&record.title, MAX_TITLE_CHARS));
     let above = format!("/dashboard/{}/pulls", project.domain);
@@ -339,28 +340,60 @@ async fn pull_page(
 }
 
 fn comment_of(comment: &PullComment, place: Place<'_>, now: Timestamp, here: &str) -> Markup {
-    let line = LineOf::parse(&comment.text);
+    let at_line = LineComment::parse(&comment.text);
     html! {
         article.comment {
-            header { strong { (Untrusted(&comment.author)) } " " (relative_time(comment.at, now)) @if let Some((line, _)) = &line { " at " a href=(format_args!("{here}?file={}", in_url(&line.path))) { code { (Untrusted(&line.path)) ":" (line.number) } } } }
-            (words(line.as_ref().map_or(comment.text.as_str(), |(_, rest)| rest), place))
+            header { strong { (Untrusted(&comment.author)) } " " (relative_time(comment.at, now)) @if let Some(LineComment { line, .. }) = &at_line { " at " a href=(format_args!("{here}?file={}", in_url(&line.path))) { (line.html()) } } }
+            @if let Some(LineComment { quoted, .. }) = &at_line { (quote(quoted)) }
+            (words(at_line.as_ref().map_or(comment.text.as_str(), |at_line| at_line.text), place))
         }
     }
 }
 
-fn comment_form(request: &AuthorizedRequest<'_>, here: &str, typed: &str, problem: Option<&FormProblem>) -> Markup {
-    // A comment that was refused comes with its line in the form.
-    let at = request.http.query("comment").map_or_else(|| request.form.text("at").to_owned(), |at| at.into_owned());
-    let at = Some(at).filter(|at| LineOf::read(at).is_some());
+/// What a line says that a comment is about.
+fn quote(line: &str) -> Markup {
+    html! { @if !line.is_empty() { blockquote { code { (Untrusted(line)) } } } }
+}
+
+/// The line that a comment is written on.
+struct Commented {
+    line: LineOf,
+    /// What it says; empty where it is not shown.
+    quoted: String,
+}
+
+impl Commented {
+    /// From the address, with what the line says in the change; or from a form that was sent.
+    fn of(request: &AuthorizedRequest<'_>, diff: Option<&Diff>, part: &Part) -> Option<Self> {
+        let Some(at) = request.http.query("comment") else {
+            let line = LineOf::read(request.form.text("at"))?;
+            return Some(Self { line, quoted: request.form.text("line").to_owned() });
+        };
+        let line = LineOf::read(&at)?;
+        let is_rest = matches!(part, Part::File { line: 1.., .. });
+        let quoted = diff.and_then(|diff| diff::quoted_line(diff, &line, is_rest)).unwrap_or_default();
+        Some(Self { line, quoted })
+    }
+}
+
+fn comment_form(
+    request: &AuthorizedRequest<'_>,
+    here: &str,
+    commented: Option<&Commented>,
+    typed: &str,
+    problem: Option<&FormProblem>,
+) -> Markup {
     html! {
         form.fields #comment-form method="post" action=(format_args!("{here}/comment")) {
             (token(request.signed_in))
-            @if let Some(at) = &at {
-                input type="hidden" name="at" value=(at);
-                p { "On " code { (Untrusted(at)) } " " a href=(format_args!("{here}#comment-form")) { "On the whole instead" } }
+            @if let Some(Commented { line, quoted }) = commented {
+                input type="hidden" name="at" value=(line);
+                input type="hidden" name="line" value=(quoted);
+                p { "On " (line.html()) " " a href=(format_args!("{here}#comment-form")) { "On the whole instead" } }
+                (quote(quoted))
             }
             (field("comment", "Comment", "", problem, |tie| html! {
-                textarea #comment aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] name="comment" rows="3" required autofocus[at.is_some() || tie.is_wrong] maxlength=(MAX_COMMENT_CHARS) { (typed) }
+                textarea #comment aria-describedby=[tie.described.as_deref()] aria-invalid=[tie.invalid()] name="comment" rows="3" required autofocus[commented.is_some() || tie.is_wrong] maxlength=(MAX_COMMENT_CHARS) { (typed) }
             }))
             div.actions { button.secondary type="submit" { "Add the comment" } span.soft.small { kbd { "Ctrl" } " " kbd { "Enter" } } }
         }
@@ -389,7 +422,7 @@ pub(crate) async fn of_job(
         head: head.clone(),
         docs: request.read_docs(project),
         here: format!("{here}/changes"),
-        threads: LineComments::default(),
+        comments: Vec::new(),
         can_comment: false,
     };
     let (commits, changes) = compared(found, diff_request, now, shown).await?;
@@ -417,7 +450,7 @@ struct Shown {
     docs: Option<Arc<Snapshot>>,
     /// The address of the page.
     here: String,
-    threads: LineComments,
+    comments: Vec<ShownComment>,
     can_comment: bool,
 }
 
@@ -481,14 +514,14 @@ fn commit_list(commits: &[CommitSummary], now: Timestamp) -> Markup {
 }
 
 fn changes(diff: &Diff, diff_request: &DiffRequest, shown: &Shown) -> Markup {
-    let Shown { project, head, docs, here, threads, can_comment } = shown;
+    let Shown { project, head, docs, here, comments, can_comment } = shown;
     let layout = diff_request.layout;
     if diff.files.is_empty() {
         return html! { p { "There are no changes." } };
     }
     let place = Place::of(project, docs.as_deref());
     let url_of = |file: &str| on_forge(project, head, Some(file)).or_else(|| page_url(file, place));
-    let frame = DiffFrame { here, url_of: &url_of, threads, can_comment: *can_comment };
+    let frame = DiffFrame { here, url_of: &url_of, comments, can_comment: *can_comment };
     html! {
         p.actions {
             (diff::counts(diff)) " "
@@ -548,8 +581,8 @@ fn comment(request: &AuthorizedRequest<'_>) -> Result<String, String> {
     if text.chars().count() > MAX_COMMENT_CHARS {
         return Err(format!("The comment is longer than {MAX_COMMENT_CHARS} characters. Shorten it."));
     }
-    let line = LineOf::read(request.form.text("at"));
-    Ok(line.map_or_else(|| text.to_owned(), |line| line.written(text)))
+    let commented = Commented::of(request, None, &Part::Files { first: 0 });
+    Ok(commented.map_or_else(|| text.to_owned(), |Commented { line, quoted }| line.written(&quoted, text)))
 }
 
 async fn refused_comment(

@@ -17,8 +17,8 @@ use crate::words::{docs_page, first_words};
 
 /// Results of each kind.
 const MAX_OF_A_KIND: usize = 6;
-/// Projects whose docs are searched.
-const MAX_SEARCHED_DOCS: usize = 8;
+/// Projects whose docs are searched, each of which takes milliseconds.
+const MAX_SEARCHED_DOCS: usize = 20;
 const MAX_CHARS: usize = 200;
 
 /// A result: its icon, address and name, and what stands beside it.
@@ -51,6 +51,7 @@ async fn results(request: &AuthorizedRequest<'_>, text: &str) -> Result<Markup, 
     let is_empty = groups.iter().all(|(_, found)| found.is_empty());
     Ok(html! {
         div data-found {
+            @if projects.len() > MAX_SEARCHED_DOCS { p.soft { "Pages are looked for in the docs of the first " (MAX_SEARCHED_DOCS) " projects; those of another are searched in its playground." } }
             @if is_empty { (empty(Icon::Search, "Nothing found", "No project, job, pull request or page has these words.", None)) }
             @for (name, found) in groups.iter().filter(|(_, found)| !found.is_empty()) {
                 h2 { (name) }

@@ -79,6 +79,11 @@ pub(crate) struct Config {
 }
 
 impl Config {
+    /// The folder of the copies of repositories.
+    pub(crate) fn mirrors(&self) -> PathBuf {
+        self.data.join("mirrors")
+    }
+
     /// The secrets of this server that are not for forges, each with its key of the configuration.
     fn secrets(&self) -> impl Iterator<Item = (String, &SecretSource)> {
         let models = self.models.iter().filter_map(|(name, model)| {

@@ -74,6 +74,7 @@ impl ServerOperations {
                     check: "checks".to_owned(),
                     what: failure.to_string(),
                     fix: Some("run `docent doctor` on the server".to_owned()),
+                    docs_roots: Vec::new(),
                 }],
             };
         });
@@ -86,26 +87,26 @@ fn finding(check: &str, finding: doctor::Finding) -> CheckFinding {
         doctor::Finding::Note(what) => (Level::Note, what, None),
         doctor::Finding::Bad { what, fix } => (Level::Bad, what, Some(fix)),
     };
-    CheckFinding { level, check: check.to_owned(), what, fix }
+    CheckFinding { level, check: check.to_owned(), what, fix, docs_roots: Vec::new() }
 }
 
 /// What was found in the repository of a project.
 fn inspected(InspectedProject { project, docs }: &InspectedProject) -> Vec<CheckFinding> {
     let pages = format!("{} on `{}`, read as {}", projects::found(docs), project.branch, projects::read_as(docs));
     let mut checks = vec![finding("docs", doctor::Finding::Good(pages))];
-    checks.extend(projects::proposed_root(docs).map(|(sites, folder)| CheckFinding {
+    checks.extend(projects::proposed_roots(docs).map(|proposed| CheckFinding {
         level: Level::Note,
         check: "sites".to_owned(),
-        what: format!("sites are configured below it: {sites}"),
-        fix: Some(format!(
-            "to serve one of them as its generator does, give its folder as the folder of the docs: `{folder}`"
-        )),
+        what: format!("sites are configured below it: {}", proposed.listed),
+        fix: Some("to serve one of them as its generator does, give its folder as the folder of the docs".to_owned()),
+        docs_roots: proposed.folders,
     }));
     checks.extend(projects::work_tree(project).map(|what| CheckFinding {
         level: Level::Note,
         check: "repository".to_owned(),
         what,
         fix: Some(projects::BARE_CLONE.to_owned()),
+        docs_roots: Vec::new(),
     }));
     checks
 }

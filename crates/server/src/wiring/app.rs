@@ -98,7 +98,7 @@ impl App {
             .with_sites(move |project| known.of(project))
             .with_budget(budget, config.assistant.price);
         let credentials = RepositoryCredentials { forges: forges.clone(), git: config.git.clone() };
-        let repositories = Repositories::new(Mirrors::new(config.data.join("mirrors")), credentials.token_of());
+        let repositories = Repositories::new(Mirrors::new(config.mirrors()), credentials.token_of());
         let throttle = Arc::clone(&store).throttle();
         Ok(Self {
             jobs: Jobs::new(Arc::clone(&store) as _, Arc::clone(&clock), Arc::clone(&ids), limits),

@@ -1,5 +1,7 @@
 //! Inspects a project's repository before the project is stored.
 
+use std::path::Path;
+
 use docent_authoring::{Docs, DocsOverview};
 use docent_site::Generator;
 use docent_types::Project;
@@ -23,6 +25,13 @@ pub(crate) async fn inspect(
     mut project: Project,
     branch: Option<&str>,
 ) -> Result<InspectedProject, Failure> {
+    if is_own_mirror(app, &project) {
+        let sentence = format!(
+            "{} is a copy that this server keeps of another repository: give the repository itself",
+            project.repository
+        );
+        return Err(Failure::plain(sentence).of("--repo"));
+    }
     let mirror = app.repositories.fetch(&project).await.map_err(|error| Failure::from(error).of("--repo"))?;
     if branch.is_none() {
         project.branch = mirror.default_branch().ok_or_else(|| {
@@ -70,26 +79,51 @@ pub(crate) fn read_as(docs: &DocsOverview) -> String {
     }
 }
 
-/// The folders below a docs root that is no site itself in which one is configured, each with its generator; and the first of
-/// them, as a docs root to propose.
-pub(crate) fn proposed_root(docs: &DocsOverview) -> Option<(String, String)> {
+/// Docs roots to propose: the folders below one that is no site itself in which a site is configured.
+pub(crate) struct ProposedRoots {
+    /// At least one.
+    pub(crate) folders: Vec<String>,
+    /// The folders with their generators, as people read them.
+    pub(crate) listed: String,
+}
+
+pub(crate) fn proposed_roots(docs: &DocsOverview) -> Option<ProposedRoots> {
     let below: Vec<&(String, Generator)> = docs.sites.iter().filter(|(folder, _)| !folder.is_empty()).collect();
-    let is_one_of_them = docs.generator != Generator::Plain && below.len() < 2;
-    let (folder, _) = below.first().filter(|_| !is_one_of_them)?;
+    if below.is_empty() || (docs.generator != Generator::Plain && below.len() < 2) {
+        return None;
+    }
+    let shown = below.iter().take(MAX_SITES);
     let listed: Vec<String> =
-        below.iter().take(MAX_SITES).map(|(folder, generator)| format!("`{folder}` ({})", generator.name())).collect();
+        shown.clone().map(|(folder, generator)| format!("`{folder}` ({})", generator.name())).collect();
     let more = if below.len() > MAX_SITES { format!(" and {} more", below.len() - MAX_SITES) } else { String::new() };
-    Some((format!("{}{more}", listed.join(", ")), folder.clone()))
+    Some(ProposedRoots {
+        folders: shown.map(|(folder, _)| folder.clone()).collect(),
+        listed: format!("{}{more}", listed.join(", ")),
+    })
+}
+
+/// The folder of a repository on this machine.
+fn folder(project: &Project) -> Option<&Path> {
+    let path = project.repository.strip_prefix("file://").unwrap_or(&project.repository);
+    is_folder(project).then_some(Path::new(path))
+}
+
+/// Whether the repository is one of those that the server keeps for itself.
+fn is_own_mirror(app: &App, project: &Project) -> bool {
+    let mirrors = app.config.mirrors().canonicalize();
+    let repository = folder(project).and_then(|path| path.canonicalize().ok());
+    repository.zip(mirrors.ok()).is_some_and(|(repository, mirrors)| repository.starts_with(mirrors))
 }
 
 /// What a repository on this machine is warned of that has a work tree: it stays behind when a branch is moved.
 pub(crate) fn work_tree(project: &Project) -> Option<String> {
-    let path = project.repository.strip_prefix("file://").unwrap_or(&project.repository);
-    let has_one = is_folder(project) && std::path::Path::new(path).join(".git").exists();
+    let path = folder(project)?;
+    let has_one = path.join(".git").exists();
     has_one.then(|| {
         format!(
-            "{path} has a work tree, which does not follow when a pull request is merged here, and shows the merge as changes \
-             to undo"
+            "{} has a work tree, which does not follow when a pull request is merged here, and shows the merge as changes \
+             to undo",
+            path.display()
         )
     })
 }
@@ -99,14 +133,15 @@ pub(crate) const BARE_CLONE: &str = "serve a bare clone of it, as from `git clon
 
 /// The sites below a docs root that is none of them, and how to have one of them.
 pub(crate) fn other_sites(docs: &DocsOverview) -> Option<String> {
-    let (listed, folder) = proposed_root(docs)?;
+    let ProposedRoots { folders, listed } = proposed_roots(docs)?;
     let read_as = match docs.generator {
         Generator::Plain => "The docs root is read as plain files".to_owned(),
         generator => format!("The docs root is read as one site ({})", generator.name()),
     };
     Some(format!(
         "{read_as}, and sites are configured in {listed}. To serve one of them as its generator does, give its folder, as in \
-         --docs-root {folder}"
+         --docs-root {}",
+        folders[0]
     ))
 }
 

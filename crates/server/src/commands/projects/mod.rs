@@ -5,7 +5,7 @@ mod options;
 mod token;
 
 pub(crate) use inspect::{
-    BARE_CLONE, InspectedProject, inspect, no_pages, overview, proposed_root, read_as, work_tree,
+    BARE_CLONE, InspectedProject, inspect, no_pages, overview, proposed_roots, read_as, work_tree,
 };
 pub(crate) use options::{added, allowed, changed, docs_root};
 
