@@ -167,9 +167,8 @@ fn joined_words(text: &str, keeps: impl Fn(char) -> bool) -> String {
     out.strip_prefix('-').unwrap_or(&out).trim_end_matches('-').to_owned()
 }
 
-/// An id as it appears on the page: percent-decoded, without the punctuation and emoji that Mintlify removes. The
-/// fragment of a link is normalized in the same way.
-pub fn mintlify_anchor(id: &str) -> String {
+/// An id as it appears on the page: percent-decoded, without the punctuation and emoji that Mintlify removes.
+fn mintlify_anchor(id: &str) -> String {
     regex!(
         EMOJI,
         r"[\p{Emoji_Modifier}\p{Emoji_Modifier_Base}\p{Emoji_Presentation}\p{Extended_Pictographic}\u{200D}\u{FE0E}\u{FE0F}]"

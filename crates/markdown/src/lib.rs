@@ -54,7 +54,6 @@ pub mod yaml;
 
 pub use adoc::{AdocAttributes, adoc_header, parse as parse_adoc};
 pub use anchors::{AnchorStyle, Anchors, slug};
-pub use anchors_mintlify::mintlify_anchor;
 pub use code::{ActiveTokens, Code, CodeRules, INCLUDE_KEY, Templates, code_of, code_spans, runs_script};
 pub use depth::Depth;
 pub use dialect::{AttributeLists, translate};

@@ -143,7 +143,16 @@ impl<'a> NameIndex<'a> {
         if wanted.is_empty() {
             return Resolution::Nothing;
         }
-        if let Some(found) = self.pages.get(&wanted) {
+        let of_that_name: Option<BTreeSet<&str>> = self.pages.get(&wanted).map(|found| {
+            // With another address, a name without an ending that differs in letter case, too, is no name of the page.
+            let is_like = |file: &&str| {
+                has_page_ending(path)
+                    || without_ending_and_index(file) == without_ending_and_index(path)
+                    || self.site.address(file).is_none_or(|address| plain(address) == wanted)
+            };
+            found.iter().copied().filter(is_like).collect()
+        });
+        if let Some(found) = &of_that_name {
             let spelled = |file: &str| {
                 let same = |name: &str| without_ending_and_index(name) == without_ending_and_index(path);
                 if same(file) || self.site.address(file).is_some_and(same) {
@@ -287,8 +296,9 @@ pub(super) fn anchor(wanted: &str, page: &Page) -> Resolution {
     }
 }
 
-/// An anchor without the differences between slug rules: letter case and separators.
+/// An anchor without the differences between slug rules: letter case, separators and punctuation.
 fn plain_anchor(anchor: &str) -> String {
+    let anchor: String = anchor.chars().filter(|c| !"?,;:!'\"()[]{}".contains(*c)).collect();
     let parts = anchor.split(['-', '_', ' ', '.']).filter(|part| !part.is_empty());
     parts.map(str::to_lowercase).collect::<Vec<_>>().join("-")
 }
@@ -399,6 +409,27 @@ mod tests {
     }
 
     #[test]
+    fn a_name_in_other_letters_is_none_of_a_page_with_another_address() {
+        let tree = site(&[
+            ("docusaurus.config.js", "export default {presets: [['classic', {docs: {routeBasePath: '/'}}]]};"),
+            ("docs/a.md", ""),
+            ("docs/B.md", "---\nslug: bee\n---\n"),
+            ("docs/Cedar.md", ""),
+        ]);
+        let site = Site::read(&tree);
+        let names = NameIndex::of(&site);
+        for (wanted, expected) in [
+            ("docs/b", Resolution::Nothing),
+            ("docs/b.md", one("docs/B.md", Reason::LetterCase)),
+            ("docs/B", one("docs/B.md", Reason::Ending)),
+            ("bee", one("docs/B.md", Reason::Ending)),
+            ("cedar", one("docs/Cedar.md", Reason::LetterCase)),
+        ] {
+            assert_eq!(names.page(wanted, "docs/a.md", wanted), expected, "{wanted}");
+        }
+    }
+
+    #[test]
     fn an_anchor_is_meant_only_by_its_own_words() {
         let page = parse(
             "a.md",
@@ -407,6 +438,7 @@ mod tests {
         for (wanted, expected) in [
             ("what-s-new", one("whats-new", Reason::SlugRule)),
             ("Set_Up", one("set-up", Reason::SlugRule)),
+            ("what's-new?", one("whats-new", Reason::SlugRule)),
             ("foo-bar-options", one("foo_bar-options", Reason::SlugRule)),
             ("rate_limits_1", one("rate-limits-1", Reason::SlugRule)),
             ("setup", Resolution::Nothing),

@@ -1,6 +1,6 @@
 //! Resolves and writes links in Mintlify sites, by the rules of `mint broken-links`.
 
-use docent_markdown::{folder, is_markdown_page, joined, mintlify_anchor, stem};
+use docent_markdown::{folder, is_markdown_page, joined, stem};
 
 use super::Mintlify;
 use crate::generators::fallback_links::resolve_by_name;
@@ -20,7 +20,8 @@ impl LinkRules for Mintlify {
     /// begins with a dot is relative to the file. The extension of a file is optional.
     fn resolve(&self, site: &Site, link: &ParsedLink<'_>) -> Target {
         let Some((root, path_in_site)) = root_of(site, link.from) else { return resolve_by_name(site, link) };
-        let anchor = link.anchor.as_deref().map(mintlify_anchor);
+        // `mint` compares without punctuation, but browsers look for the id as it is.
+        let anchor = link.anchor.clone();
         let written = link.path.replace('\\', "/");
         let is_relative = written.starts_with('.');
         let base = if is_relative { folder(&path_in_site) } else { "" };

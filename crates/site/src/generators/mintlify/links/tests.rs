@@ -82,8 +82,9 @@ fn links_are_read_as_mint_does() {
         ("snippets/s.mdx", "./nowhere", Target::NotUnderstood),
         (
             "index.mdx",
+            // `mint` finds `whats-new` with it, a browser does not.
             "/guides/a#what's-%F0%9F%9A%80new",
-            Target::Page { file: "guides/a.mdx".into(), anchor: Some("whats-new".into()) },
+            Target::Page { file: "guides/a.mdx".into(), anchor: Some("what's-🚀new".into()) },
         ),
     ] {
         assert_eq!(site.resolve(from, target), expected, "{target} in {from}");
