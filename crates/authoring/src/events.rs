@@ -108,7 +108,7 @@ impl LiveText {
             Event::TextDelta(delta) if !delta.is_empty() => {
                 let before = if self.is_interrupted && self.at > 0 { TEXT_SEPARATOR } else { "" };
                 let at = self.at;
-                self.live_events.send(|| JobEvent::Delta { at, text: format!("{before}{delta}") });
+                self.live_events.send(&JobEvent::Delta { at, text: format!("{before}{delta}") });
                 self.at += before.len() + delta.len();
                 self.is_interrupted = false;
             }

@@ -161,7 +161,7 @@ pub(crate) fn field(
     html! {
         div {
             label for=(name) { (label) }
-            @if !hint.is_empty() { small.hint id=(format_args!("{name}-hint")) { (hint) } }
+            @if !hint.is_empty() { small.hint id=(format_args!("{name}-hint")) { (crate::text::Sentence(hint)) } }
             @if let Some(problem) = problem { p.problem role="alert" id=(format_args!("{name}-problem")) { (crate::text::Sentence(&problem.sentence)) } }
             (control(&tie))
         }

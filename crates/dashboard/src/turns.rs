@@ -214,13 +214,14 @@ impl Turns {
         html! {
             @if !self.turns.is_empty() {
                 h2 { "What it cost" }
-                p {
+                @if usage.input_tokens + usage.output_tokens == 0 && self.turns.iter().any(|turn| turn.ended.is_none()) { p.soft { "Nothing yet." } }
+                @else { p {
                     (counted(usage.input_tokens, "token")) " in, " (counted(usage.output_tokens, "token")) " out in "
                     (counted(self.turns.len() as u64, "turn")) @if let Some(total) = &total { ", " (total) } "."
                     @if self.read_to < self.last {
                         " Up to entry " (grouped(self.read_to)) " of " (grouped(self.last)) "; look again for the rest."
                     }
-                }
+                } }
                 details {
                     summary { "Time and tokens of each turn" }
                     (table("Turns", &columns, rows))

@@ -78,7 +78,7 @@ impl Worker for Scripted {
                     handle.record("scripted", serde_json::to_value(events).unwrap_or_default());
                     handle.sync().await?;
                 }
-                Some(Command::Say(event)) => handle.live_events().send(|| event),
+                Some(Command::Say(event)) => handle.live_events().send(&event),
                 Some(Command::End(end)) => return end,
                 None => std::future::pending().await,
             }

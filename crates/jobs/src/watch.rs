@@ -38,7 +38,7 @@ const MAX_QUEUED_SIGNALS: usize = 1024;
 pub enum JobUpdate {
     /// The next entry of the journal.
     Entry(Entry),
-    /// Sent live only: not in the journal, and never sent again.
+    /// Sent live only: not in the journal. Who begins to watch in the middle of a text gets all of it so far.
     Live(JobEvent),
 }
 
@@ -68,6 +68,8 @@ pub(crate) struct Watchers(Mutex<Listeners>);
 #[derive(Debug, Default)]
 struct Listeners {
     by_job: HashMap<JobId, Vec<Arc<Subscriber>>>,
+    /// What the agents of this process are writing.
+    texts: HashMap<JobId, LiveText>,
     /// The number of waiters.
     waiting: usize,
     /// Whether the task that polls for them runs.
@@ -76,6 +78,14 @@ struct Listeners {
     writes: u64,
     /// The number of those who pass on which jobs other processes write.
     followers: usize,
+}
+
+/// The text of a reply so far.
+#[derive(Debug)]
+struct LiveText {
+    /// The newest entry when it began.
+    after: u64,
+    text: String,
 }
 
 /// Somebody passes on which jobs other processes write, until this is dropped.
@@ -103,6 +113,7 @@ impl Watchers {
     pub(crate) fn notify_written(&self, id: JobId) {
         let mut listeners = self.0.lock();
         listeners.writes += 1;
+        listeners.texts.remove(&id);
         for subscriber in listeners.by_job.get(&id).into_iter().flatten() {
             subscriber.deliver(Signal::Written);
         }
@@ -128,19 +139,16 @@ impl Watchers {
         self.0.lock().writes
     }
 
-    /// Sends a live event after the entry `after`. `event` is called only if there is a listener.
-    pub(crate) fn live(&self, id: JobId, after: u64, event: impl FnOnce() -> JobEvent) {
-        let listeners = self.0.lock();
-        let mut subscribers = listeners
-            .by_job
-            .get(&id)
-            .into_iter()
-            .flatten()
-            .filter(|subscriber| subscriber.interest == Interest::Everything)
-            .peekable();
-        if subscribers.peek().is_some() {
-            let event = event();
-            subscribers.for_each(|subscriber| subscriber.deliver(Signal::Live { after, event: event.clone() }));
+    /// Sends a live event after the entry `after`.
+    pub(crate) fn live(&self, id: JobId, after: u64, event: &JobEvent) {
+        let mut listeners = self.0.lock();
+        if let JobEvent::Delta { at, text } = event {
+            listeners.add_text(id, after, *at, text);
+        }
+        for subscriber in listeners.by_job.get(&id).into_iter().flatten() {
+            if subscriber.interest == Interest::Everything {
+                subscriber.deliver(Signal::Live { after, event: event.clone() });
+            }
         }
     }
 
@@ -149,6 +157,10 @@ impl Watchers {
         let mut listeners = self.0.lock();
         listeners.waiting += usize::from(interest == Interest::Writes);
         listeners.by_job.entry(id).or_default().push(Arc::clone(&subscriber));
+        if let Some(LiveText { after, text }) = listeners.texts.get(&id).filter(|_| interest == Interest::Everything) {
+            let event = JobEvent::Delta { at: 0, text: text.clone() };
+            subscriber.deliver(Signal::Live { after: *after, event });
+        }
         subscriber
     }
 
@@ -187,6 +199,17 @@ impl Watchers {
     #[cfg(test)]
     pub(crate) fn watched(&self) -> usize {
         self.0.lock().by_job.len()
+    }
+}
+
+impl Listeners {
+    fn add_text(&mut self, id: JobId, after: u64, at: usize, piece: &str) {
+        match self.texts.get_mut(&id) {
+            Some(live) if live.text.len() == at => live.text.push_str(piece),
+            _ if at == 0 => drop(self.texts.insert(id, LiveText { after, text: piece.to_owned() })),
+            // Its beginning was forgotten when something else was written.
+            _ => {}
+        }
     }
 }
 
@@ -453,10 +476,10 @@ mod tests {
     async fn a_listener_hears_what_it_asked_for_in_order() {
         let (watchers, id) = (Watchers::default(), JobId::new(Uuid::from_u128(1)));
         let (all, writes) = (watchers.join(id, Interest::Everything), watchers.join(id, Interest::Writes));
-        watchers.live(id, 1, || delta(0));
+        watchers.live(id, 1, &delta(0));
         watchers.notify_written(id);
         watchers.notify_written(id);
-        watchers.live(id, 2, || delta(4));
+        watchers.live(id, 2, &delta(4));
         watchers.notify_written(JobId::new(Uuid::from_u128(2)));
         assert_eq!(received(&all).await, [Some(1), None, Some(2)]);
         assert_eq!(received(&writes).await, [None]);
@@ -467,7 +490,7 @@ mod tests {
         let (watchers, id) = (Watchers::default(), JobId::new(Uuid::from_u128(1)));
         let subscriber = watchers.join(id, Interest::Everything);
         let count = MAX_QUEUED_SIGNALS as u64 + 10;
-        (0..count).for_each(|n| watchers.live(id, n, || delta(0)));
+        (0..count).for_each(|n| watchers.live(id, n, &delta(0)));
         let expected: Vec<_> = std::iter::once(None).chain((10..count).map(Some)).collect();
         assert_eq!(received(&subscriber).await, expected);
     }
@@ -531,10 +554,27 @@ mod tests {
     }
 
     #[test]
-    fn live_events_are_not_built_without_listeners() {
+    fn who_comes_in_the_middle_of_a_text_hears_its_beginning() {
         let (watchers, id) = (Watchers::default(), JobId::new(Uuid::from_u128(1)));
-        let _waits = watchers.join(id, Interest::Writes);
-        watchers.live(id, 1, || panic!("nobody listens"));
+        let heard = || {
+            let subscriber = watchers.join(id, Interest::Everything);
+            let signal = subscriber.inbox.lock().take();
+            watchers.leave(id, &subscriber);
+            signal.map(|signal| match signal {
+                Signal::Live { after, event: JobEvent::Delta { at: 0, text } } => (after, text),
+                other => panic!("{other:?}"),
+            })
+        };
+        assert_eq!(heard(), None);
+        (0..3).for_each(|n| watchers.live(id, 1, &delta(4 * n)));
+        assert_eq!(heard(), Some((1, "wordwordword".to_owned())));
+        watchers.live(id, 1, &delta(0));
+        assert_eq!(heard(), Some((1, "word".to_owned())), "it began again");
+        assert_eq!(watchers.join(id, Interest::Writes).inbox.lock().take().map(|_| ()), None);
+        watchers.notify_written(id);
+        assert_eq!(heard(), None, "it is in the journal");
+        watchers.live(id, 2, &delta(4));
+        assert_eq!(heard(), None, "its beginning is unknown");
     }
 
     #[test]

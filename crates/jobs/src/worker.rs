@@ -291,8 +291,7 @@ pub struct LiveEvents {
 }
 
 impl LiveEvents {
-    /// Sends an event if anybody watches; otherwise `event` is not called.
-    pub fn send(&self, event: impl FnOnce() -> JobEvent) {
+    pub fn send(&self, event: &JobEvent) {
         if let Some(after) = self.after {
             self.watchers.live(self.id, after, event);
         }

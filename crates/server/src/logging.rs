@@ -59,12 +59,13 @@ fn filter(text: &str) -> Result<Targets, Failure> {
         if !part.contains('=') && !is_level(part) && !name.starts_with("docent") {
             return Err(Failure::usage(format!("DOCENT_LOG: `{}` is no level; {remedy}", shown())));
         }
-        if name.starts_with("doc")
-            && name != "docent"
-            && !CRATES.split(' ').any(|known| name.strip_prefix("docent_") == Some(known))
-        {
+        let is_known = |name: &str| CRATES.split(' ').any(|known| known == name);
+        if is_known(name) {
+            return Err(Failure::usage(format!("DOCENT_LOG: `{}`: write the crate as docent_{name}", shown())));
+        }
+        if name.starts_with("doc") && name != "docent" && !name.strip_prefix("docent_").is_some_and(is_known) {
             return Err(Failure::usage(format!(
-                "DOCENT_LOG: `{}` names no crate of docent; there are {CRATES}",
+                "DOCENT_LOG: `{}` names no crate of docent; behind docent_ there are {CRATES}",
                 shown()
             )));
         }
@@ -84,6 +85,10 @@ mod tests {
         for bad in ["inof", "warn,docent_jobs=loud", "debug,verbose"] {
             let refused = filter(bad).expect_err(bad).to_string();
             assert!(refused.starts_with("DOCENT_LOG: ") && refused.contains("docent_jobs=debug"), "{refused}");
+        }
+        for bare in ["jobs=debug", "warn,store_postgres=trace"] {
+            let refused = filter(bare).expect_err(bare).to_string();
+            assert!(refused.contains("as docent_"), "{refused}");
         }
         for bad in ["docnet_jobs=debug", "docent_jbos", "warn,docent_job=debug"] {
             let refused = filter(bad).expect_err(bad).to_string();

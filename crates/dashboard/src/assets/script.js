@@ -150,7 +150,7 @@ const load = async (part) => {
     part.replaceChildren(...content.firstElementChild.childNodes);
     part.dataset.loaded = from;
     showCopying();
-  } catch { /* The link that is there leads to the same. */ }
+  } catch { trouble("The server does not answer, so parts of this page are missing. Reload it in a moment."); }
 };
 for (const part of document.querySelectorAll("[data-load]")) load(part);
 // Changes what is below an element; a link below it that has the focus keeps it.
@@ -173,6 +173,13 @@ const replacePart = (next) => {
   keepingFocus(part, () => { part.replaceWith(next); return next; });
   if (next.dataset.load) load(next);
 };
+// What goes on has its time counted on.
+setInterval(() => {
+  for (const span of document.querySelectorAll("[data-since]")) {
+    const seconds = Math.max(0, Math.floor((Date.now() - span.dataset.since) / 1000));
+    span.textContent = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  }
+}, 1000);
 // Of a journal on one page.
 const MOST_ROWS = 5000;
 if (live && navigator.locks && window.BroadcastChannel) {
@@ -344,12 +351,13 @@ ask?.addEventListener("submit", async (event) => {
     const type = response.headers.get("content-type") ?? "";
     if (!response.ok || !type.includes("ndjson")) {
       times.textContent = type.includes("json") ? (await response.json()).error
-        : response.redirected || response.status === 401 || response.status === 403 ? "You are signed out. Sign in again in another tab, and ask once more."
+        : response.redirected || response.status === 401 || response.status === 403 ? "You are signed out, or this page is of an earlier session. Reload it: the question stays."
         : `The server answered ${response.status}. Ask again in a moment.`;
       return;
     }
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
+    let whole = false;
     for (;;) {
       const { value, done } = await reader.read();
       if (done) break;
@@ -378,9 +386,10 @@ ask?.addEventListener("submit", async (event) => {
           showCopying();
         }
         if (part.error) note(part.error);
+        if (part.end) whole = true;
       }
     }
-    note("end:");
+    note(whole ? "end:" : "The answer was cut off: you are signed out, or the server is stopping. Cut off after");
   } catch (error) {
     times.textContent = `The server could not be reached: ${error.message}. Ask again in a moment.`;
   } finally {

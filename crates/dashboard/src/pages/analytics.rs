@@ -18,7 +18,7 @@ use crate::pages::conversations::on_page;
 use crate::pages::docs::unread;
 use crate::pages::jobs::reader_job_link;
 use crate::parts::{Column, empty, table};
-use crate::text::{Untrusted, counted, grouped, in_url, precise_duration, relative_time, shortened};
+use crate::text::{self, Untrusted, counted, grouped, in_url, precise_duration, relative_time, shortened};
 use crate::words::{Place, docs_page, first_words};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -237,7 +237,7 @@ fn chart(by_day: &[DayCount], lists: &Lists<'_>) -> Markup {
                 @let (all, unanswered) = (of_day.counts.questions, of_day.counts.unanswered());
                 @let x = (of_day.day.millis() - lists.period.from.millis()).div_euclid(day) as f64 * step;
                 a href=(lists.of_day(of_day.day)) tabindex="-1" {
-                    title { (date(of_day.day)) ": " (counted(all, "question")) ", " (grouped(unanswered)) " unanswered" }
+                    title { (text::day(of_day.day)) ": " (counted(all, "question")) ", " (grouped(unanswered)) " unanswered" }
                     (bar(x, "bar-all", all)) (bar(x, "bar-un", unanswered))
                 }
             }
@@ -284,7 +284,7 @@ fn days(by_day: &[DayCount], lists: &Lists<'_>) -> Markup {
     let rows = by_day.iter().rev().map(|DayCount { day, counts }| {
         let numbers = kinds(*counts);
         let numbers = numbers.iter().map(|(_, count, which)| number(*count, &format!("{}{which}", lists.of_day(*day))));
-        std::iter::once(html! { (date(*day)) }).chain(numbers).collect()
+        std::iter::once(html! { (text::day(*day)) }).chain(numbers).collect()
     });
     html! {
         details {

@@ -290,7 +290,14 @@ fn steps(turn: &JobTurn, job: &AgentJob, now: Timestamp) -> Markup {
             @if let Some((_, until)) = waits {
                 li.waiting { b { "Waits" } "goes on " (relative_time(*until, now)) }
             } @else {
-                li class=(if failed && pushed.is_none() { "failed" } else { class(pushed.is_some() || is_over, works) }) { b { @if works { "Works" } @else { "Worked" } } @if let Some(at) = taken_up { (precise_duration(pushed.or(ended.map(|(at, _)| at)).unwrap_or(now).since(*at))) } }
+                li class=(if failed && pushed.is_none() { "failed" } else { class(pushed.is_some() || is_over, works) }) {
+                    b { @if works { "Works" } @else { "Worked" } }
+                    @match (taken_up, pushed.or(ended.map(|(at, _)| at))) {
+                        (Some(from), Some(to)) => (precise_duration(to.since(*from))),
+                        (Some(from), None) => span data-since=(from.millis()) { (precise_duration(now.since(*from))) },
+                        (None, _) => {},
+                    }
+                }
             }
             @if pushed.is_some() || !is_over { li class=(class(pushed.is_some(), false)) { b { "Pushed" } (after(*pushed).unwrap_or_default()) } }
             @if has_pull.is_some() || (!is_over && job.pr_link.is_none()) { li class=(class(has_pull.is_some(), false)) { b { "Pull request" } (after(*has_pull).unwrap_or_default()) } }

@@ -15,7 +15,7 @@ use crate::icon::{Icon, Tone, badge};
 use crate::layout::{Section, View, token};
 use crate::pages::pulls;
 use crate::parts::{Column, FormProblem, empty, field, filters, form_problem, notice, page_links, state_links, table};
-use crate::text::{Untrusted, in_url, long_name, relative_time};
+use crate::text::{Untrusted, in_url, long_name, relative_time, shortened};
 use crate::words::first_words;
 
 const PAGE_ROWS: usize = 50;
@@ -246,6 +246,18 @@ pub(crate) async fn pull_link(request: &AuthorizedRequest<'_>, job: &AgentJob) -
             a href=(link) rel="noopener noreferrer" { @if is_number { "#" (number) } @else { "Pull request" } " " (Icon::Outside) }
         }
         @else { (Untrusted(link)) }
+    }
+}
+
+/// What can be done about words of a reader that the docs do not answer: a job with this instruction, where a language model can
+/// read it, and a look at what is found.
+pub(crate) fn reader_job(request: &AuthorizedRequest<'_>, project: &Project, words: &str, instruction: &str) -> Markup {
+    let found = format!("/dashboard/{}/playground?q={}", project.domain, in_url(&shortened(words, 500)));
+    html! {
+        p.actions {
+            @if request.is_editor() && request.parts().has_language_model { a.button.secondary href=(reader_job_link(project, instruction)) { "Make a job of it" } }
+            a.button.quiet href=(found) { "See what is found now" }
+        }
     }
 }
 

@@ -319,6 +319,8 @@ fn event_markup(ToolEvent { event, tool }: &ToolEvent, place: Place<'_>, took: O
             JobEvent::Answered { output, is_error: true, .. } => {
                 (line_with(&html! { span.wrong { "Failed: " (tool) @if !output.is_empty() { ", " (Sentence(&shortened(first_line(output), MAX_LINE_CHARS))) } } }, took, &raw("All of it", output)))
             },
+            // The call said it.
+            JobEvent::Answered { output, .. } if matches!(tool, "todo_write" | "finish") && is_one_line(output) => {},
             JobEvent::Answered { output, .. } if is_one_line(output) => (line(&html! { span.soft { (tool) ": " (Sentence(output.trim())) } }, took)),
             JobEvent::Answered { output, .. } => {
                 (line_with(&html! { span.soft { (tool) " answered " (counted(output.lines().count() as u64, "line")) } }, took, &raw("Result", output)))
@@ -328,7 +330,7 @@ fn event_markup(ToolEvent { event, tool }: &ToolEvent, place: Place<'_>, took: O
             JobEvent::StartedOver { why } => (line(&html! { "Started over: " (Untrusted(why)) }, took)),
             JobEvent::Waiting { why, until } => (line(&html! { (badge(Tone::Waiting, "waits")) " until " (clock_time(*until)) " UTC: " (Sentence(why)) }, took)),
             JobEvent::Pushed { commit } => (line(&html! { "Pushed commit " code { (shortened(commit, 12)) } }, took)),
-            JobEvent::PullRequest { url } => (line(&html! { "Opened the pull request " @if url.starts_with("https://") || url.starts_with("http://") { a href=(url) rel="noopener noreferrer" { (Untrusted(url)) } } @else { (Untrusted(url)) } }, took)),
+            JobEvent::PullRequest { url } => (line(&html! { "Opened " @if url.starts_with("https://") || url.starts_with("http://") { a href=(url) rel="noopener noreferrer" { "the pull request" } } @else { "the pull request " (Untrusted(url)) } }, took)),
             JobEvent::Status { status, .. } => (line(&html! { "The job is " (state(*status)) }, took)),
         }
     }

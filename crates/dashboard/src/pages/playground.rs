@@ -304,7 +304,7 @@ impl ReplyLines {
 
     fn end(&self) -> Value {
         let place = Place::of(&self.project, Some(&self.docs));
-        json!({ "rendered": self.answer.all(place).into_string() })
+        json!({ "rendered": self.answer.all(place).into_string(), "end": true })
     }
 }
 

@@ -21,6 +21,7 @@ use crate::icon::{Icon, Tone, badge};
 use crate::layout::{Section, View, token};
 use crate::line_comments::{LineComment, LineOf, ShownComment, line_comments};
 use crate::pages::conflicts;
+use crate::pages::jobs::local_pull;
 use crate::parts::{
     Column, FormProblem, button, danger, empty, field, filters, notice, page_links, state_links, table,
 };
@@ -189,7 +190,11 @@ async fn rows(
         Some(row)
     });
     let new = projects.first().map(|project| format!("/dashboard/{}/jobs/new", project.domain));
-    let begin = new.as_deref().filter(|_| !with_project && request.is_editor()).map(|new| (new, "New job"));
+    let begin = match new.as_deref() {
+        _ if !request.is_editor() => None,
+        Some(new) if !with_project => Some((new, "New job")),
+        _ => Some(("/dashboard/-/projects", "Choose a project")),
+    };
     html! {
         @if pulls.is_empty() {
             (empty(Icon::Pull, "No pull request here", "A job that changed something opens one. Those on GitHub, GitLab, Gitea and Forgejo are there.", begin))
@@ -411,7 +416,13 @@ pub(crate) async fn of_job(
     let diff_request = DiffRequest::of(request)?;
     let _place = Arc::clone(&request.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
     let (base, head) = (&project.branch, &job.source.branch);
-    let found = request.parts().pulls.branch_changes(project, base, head, diff_request.part.view()).await;
+    let view = diff_request.part.view();
+    let pulls = &request.parts().pulls;
+    // A merged branch has nothing that its base lacks; its pull request knows what it changed.
+    let found = match local_pull(request, &job).await {
+        Some(record) => pulls.changes(project, &record, view).await,
+        None => pulls.branch_changes(project, base, head, view).await,
+    };
     let here = format!("/dashboard/{}/jobs/{id}", project.domain);
     let is_part = request.http.query("part").is_some();
     let counted =

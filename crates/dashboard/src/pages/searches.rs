@@ -7,11 +7,12 @@ use maud::{Markup, html};
 
 use crate::dashboard::AuthorizedRequest;
 use crate::icon::Icon;
-use crate::layout::Section;
+use crate::layout::{Section, View};
 use crate::pages::analytics::{Period, date, number};
-use crate::pages::jobs::reader_job_link;
+use crate::pages::jobs::reader_job;
 use crate::parts::{Column, empty, table};
-use crate::text::{Untrusted, grouped, in_url, relative_time, shortened};
+use crate::text::{self, Untrusted, grouped, in_url, relative_time, shortened};
+use crate::words::first_words;
 
 const PAGE_ROWS: u32 = 50;
 /// Maximum number of terms in a file.
@@ -92,7 +93,11 @@ async fn one(
         return day_file(&found).response("search-days");
     }
     let rows = found.iter().rev().map(|(day, counts)| {
-        vec![html! { (date(*day)) }, html! { (grouped(counts.searches)) }, html! { (grouped(counts.without_results)) }]
+        vec![
+            html! { (text::day(*day)) },
+            html! { (grouped(counts.searches)) },
+            html! { (grouped(counts.without_results)) },
+        ]
     });
     let columns = [Column::Title("Day"), Column::Number("Searches"), Column::Number("Found nothing")];
     let here = format!("days={}&term={}", period.days, in_url(term));
@@ -101,15 +106,13 @@ async fn one(
         @if found.is_empty() { p.soft { "There are none in these days." } }
         @else { (table("Searches by day", &columns, rows)) }
         nav.pages aria-label="Pages" {
-            a href=(format_args!("?days={}", period.days)) { "All searches" }
-            a href=(format_args!("/dashboard/{}/playground?q={}", project.domain, in_url(term))) { "What is found now" }
             a href=(format_args!("?{here}&format=csv")) { "As CSV" }
         }
-        @if request.is_editor() && found.iter().any(|(_, counts)| counts.without_results > 0) {
-            p { a.button.secondary href=(reader_job_link(project, &search_instruction(term))) { "Make a job of it" } }
-        }
+        @if found.iter().any(|(_, counts)| counts.without_results > 0) { (reader_job(request, project, term, &search_instruction(term))) }
     };
-    Ok(request.page("Searches", Section::Searches, Some(project), &body))
+    let above = format!("/dashboard/{}/searches?days={}", project.domain, period.days);
+    let title = first_words(term, 90);
+    Ok(request.show(View::new(&title, Section::Searches, Some(project)).below(above, "Searches"), &body))
 }
 
 fn file(terms: &[SearchTerm]) -> Csv {

@@ -359,7 +359,7 @@ async fn who_watches_hears_the_journal_and_what_is_live_to_the_end() {
     let job = world.submit(None).await;
     world.entered(1).await;
     let mut watch = world.jobs.watch(&job.project, job.id, 0).await.expect("is there");
-    world.jobs.signals.watchers.live(job.id, u64::MAX, || JobEvent::Delta { at: 0, text: "hm".to_owned() });
+    world.jobs.signals.watchers.live(job.id, u64::MAX, &JobEvent::Delta { at: 0, text: "hm".to_owned() });
     world.worker.guards.add_permits(1);
     let (mut kinds, mut live) = (Vec::new(), 0);
     while let Some(news) = watch.next().await.expect("reads") {

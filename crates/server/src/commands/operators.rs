@@ -65,7 +65,10 @@ fn show(
         return output::json(&about);
     }
     output::line(url)?;
-    output::print_note(format_args!("{what} It works once, until {until}, for anybody who has it."));
+    output::print_note(format_args!(
+        "{what} It works once, for {} hours, for anybody who has it.",
+        LINK_LIFETIME.as_secs() / 3600
+    ));
     if !server.is_running {
         output::print_note("No server is running on this data folder; the link works when one does.");
     }

@@ -169,7 +169,7 @@ fn contexts(given: &[String]) -> Result<BTreeMap<String, String>, Failure> {
         let Some((name, url)) = pair.split_once('=') else {
             return Err(Failure::option(
                 "--context",
-                "give a name and an address, for example `--context api=https://example.com/team/api.git`",
+                "give a name and an address, for example `api=https://example.com/team/api.git`",
             ));
         };
         // Names follow the same rules as project ids.
