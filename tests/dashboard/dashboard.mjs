@@ -218,7 +218,7 @@ const missed = await page.locator('tbody tr').evaluateAll((rows) => rows.map((ro
 expect('what found nothing is listed', missed.includes(NOWHERE) && !missed.includes('webhook'), missed);
 expect('and is text', (await page.title()) !== 'owned');
 await page.goto(`${server}/dashboard/acme/searches?term=webhook`);
-await page.getByRole('link', { name: 'What is found now' }).click();
+await page.getByRole('link', { name: 'See what is found now' }).click();
 await page.getByRole('heading', { name: 'Found in' }).waitFor();
 await page.goto(`${server}/dashboard/acme/playground`);
 await page.locator('#q').fill('webhook');

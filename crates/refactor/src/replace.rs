@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use docent_markdown::{
-    FieldValue, Format, Page, has_word, is_markdown, line_end, line_of, line_start, lines_after, parse, regex, text_of,
+    FieldValue, Format, Page, has_word, is_markdown, line_end, line_of, line_start, lines_after, regex, text_of,
 };
 use docent_site::{LinkSyntax, Site, SiteData, Target, Tree, any_of, is_external, read_json};
 use regex::bytes::Regex;
@@ -409,13 +409,17 @@ impl Work<'_> {
             }
             let text = text_of(&bytes);
             let mut follow = Vec::new();
-            for link in parse(file, &bytes).links {
+            for link in self.site.parse(file, &bytes).links {
                 let Target::Page { file: to, anchor: Some(anchor) } = self.site.resolve_link(file, &link) else {
                     continue;
                 };
                 let Some(new) = result.anchors.get(&to).and_then(|anchors| anchors.get(&anchor)) else { continue };
-                let Some(hash) = text.get(link.dest_span.clone()).and_then(|target| target.find('#')) else { continue };
-                follow.push(TextEdit::new(link.dest_span.start + hash..link.dest_span.end, fragment(new)));
+                let Some(target) = text.get(link.dest_span.clone()) else { continue };
+                let Some(hash) = target.find('#') else { continue };
+                // Of a shortcode such as `{{< relref "a.md#b" >}}`, the anchor ends with the argument.
+                let end = target[hash..].find(['"', '`', ' ']).filter(|_| target.starts_with("{{"));
+                let end = link.dest_span.start + end.map_or(target.len(), |end| hash + end);
+                follow.push(TextEdit::new(link.dest_span.start + hash..end, fragment(new)));
             }
             if follow.is_empty() {
                 continue;

@@ -87,6 +87,8 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
     page.problems.splice(0..0, Problem::of_encoding(bytes));
 
     let mut included = Vec::new();
+    let is_in_part = expanded.as_ref().is_some_and(|expanded| !expanded.problems.is_empty())
+        || shown.as_ref().is_some_and(|shown| shown.problem.is_some());
     if let Some(Expanded { included: files, problems, .. }) = &mut expanded {
         included.append(files);
         page.problems.append(problems);
@@ -113,7 +115,7 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
     page.title = page.title.take().or_else(|| place.title.clone()).or_else(|| Some(title_from(&place.site_path)));
     let aliases = page.front_matter.aliases().into_iter().map(str::to_owned).collect();
     let problems = page.problems.clone();
-    FileRead { pages: vec![SitePage { place, aliases, page, text: whole }], included, problems, skipped }
+    FileRead { pages: vec![SitePage { place, aliases, page, text: whole }], included, problems, is_in_part, skipped }
 }
 
 /// The result for a file with the extension of a notebook that is not a valid notebook.

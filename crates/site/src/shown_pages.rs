@@ -65,7 +65,7 @@ impl ShownPage {
     fn read(site: &Site, tree: &dyn Tree, page: &Page) -> Self {
         let bytes = tree.read(&page.path).unwrap_or_default();
         let mut read = read_file(site.layout(), &page.path, &bytes, tree);
-        let is_whole = read.included.is_empty() || read.problems.is_empty();
+        let is_whole = !read.is_in_part;
         let own_text = text_of(&bytes).into_owned();
         match read.pages.pop() {
             Some(SitePage { page, text, .. }) => Self { page, text, own_text, is_whole },

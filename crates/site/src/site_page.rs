@@ -16,6 +16,8 @@ pub struct FileRead {
     pub included: Vec<String>,
     /// All problems of the file, including those that its pages report; line numbers refer to the file.
     pub problems: Vec<Problem>,
+    /// Whether something that is part of it could not be put in, so that a page may say more.
+    pub is_in_part: bool,
     /// Why readers cannot find any of its pages, if so.
     pub skipped: Option<SkipReason>,
 }

@@ -16,9 +16,9 @@ use crate::icon::Icon;
 use crate::layout::{Section, View};
 use crate::pages::conversations::on_page;
 use crate::pages::docs::unread;
-use crate::pages::jobs::reader_job_link;
+use crate::pages::jobs::{found_now, reader_job_link};
 use crate::parts::{Column, empty, table};
-use crate::text::{self, Untrusted, counted, grouped, in_url, precise_duration, relative_time, shortened};
+use crate::text::{self, Untrusted, counted, grouped, in_url, precise_duration, relative_time};
 use crate::words::{Place, docs_page, first_words};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -518,7 +518,6 @@ fn gap_questions(project: &Project, questions: &[&GapQuestion], now: Timestamp) 
 /// What can be done about a gap: a job; without a language model, a page that the builtin model adds for a person to fill in.
 fn gap_job(request: &AuthorizedRequest<'_>, project: &Project, gap: &Gap, class: &str) -> Markup {
     let question = gap.examples().first().map(|example| example.question.clone()).unwrap_or_default();
-    let search = format!("/dashboard/{}/playground?q={}", project.domain, in_url(&shortened(&question, 500)));
     html! {
         div.actions {
             @if request.is_editor() && request.parts().has_language_model {
@@ -526,7 +525,7 @@ fn gap_job(request: &AuthorizedRequest<'_>, project: &Project, gap: &Gap, class:
             } @else if request.is_editor() {
                 a class=(format_args!("button {class}")) href=(reader_job_link(project, &page_instruction(gap))) { "Add a page for it" }
             }
-            a.button.quiet href=(search) { "See what is found now" }
+            (found_now(project, &question))
         }
         @if request.is_editor() && !request.parts().has_language_model {
             p.soft.small { "Without a language model, the page is added with its title and its place in the navigation; what it says is for you to write." }

@@ -13,7 +13,7 @@ use maud::{Markup, html};
 use crate::dashboard::{AuthorizedRequest, DAY};
 use crate::icon::{Icon, Tone, badge};
 use crate::layout::{Section, View};
-use crate::pages::jobs::reader_job;
+use crate::pages::jobs::{found_now, reader_job};
 use crate::parts::{Column, empty, filters, table};
 use crate::text::{Untrusted, counted, grouped, in_url, precise_duration, relative_time};
 use crate::words::{Place, docs_page, first_words, opening, words};
@@ -267,7 +267,7 @@ pub(crate) async fn conversation(
                 }
                 @if !turn.sources.is_empty() { p.small.soft { "From: " @for (at, source) in turn.sources.iter().enumerate() { @if at > 0 { " · " } (source_link(&source.title, &source.url, place)) } } }
                 @if let Some(feedback) = &turn.feedback { p { (said(feedback.rating)) @if feedback.comment.is_some() { ":" } } @if let Some(comment) = &feedback.comment { blockquote { (words(comment, place)) } } }
-                @if !turn.answered { (reader_job(request, project, &turn.question, &question_instruction(&turn.question))) }
+                @if !turn.answered { p.actions { (reader_job(request, project, &question_instruction(&turn.question))) (found_now(project, &turn.question)) } }
             }
         }
     };

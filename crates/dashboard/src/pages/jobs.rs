@@ -249,16 +249,15 @@ pub(crate) async fn pull_link(request: &AuthorizedRequest<'_>, job: &AgentJob) -
     }
 }
 
-/// What can be done about words of a reader that the docs do not answer: a job with this instruction, where a language model can
-/// read it, and a look at what is found.
-pub(crate) fn reader_job(request: &AuthorizedRequest<'_>, project: &Project, words: &str, instruction: &str) -> Markup {
+/// A job with an instruction that quotes readers, where a language model can read it.
+pub(crate) fn reader_job(request: &AuthorizedRequest<'_>, project: &Project, instruction: &str) -> Markup {
+    html! { @if request.is_editor() && request.parts().has_language_model { a.button.secondary href=(reader_job_link(project, instruction)) { "Make a job of it" } } }
+}
+
+/// What a search finds for words of a reader.
+pub(crate) fn found_now(project: &Project, words: &str) -> Markup {
     let found = format!("/dashboard/{}/playground?q={}", project.domain, in_url(&shortened(words, 500)));
-    html! {
-        p.actions {
-            @if request.is_editor() && request.parts().has_language_model { a.button.secondary href=(reader_job_link(project, instruction)) { "Make a job of it" } }
-            a.button.quiet href=(found) { "See what is found now" }
-        }
-    }
+    html! { a.button.quiet href=(found) { "See what is found now" } }
 }
 
 /// The form of a new job with an instruction that quotes readers.

@@ -9,7 +9,7 @@ use crate::dashboard::AuthorizedRequest;
 use crate::icon::Icon;
 use crate::layout::{Section, View};
 use crate::pages::analytics::{Period, date, number};
-use crate::pages::jobs::reader_job;
+use crate::pages::jobs::{found_now, reader_job};
 use crate::parts::{Column, empty, table};
 use crate::text::{self, Untrusted, grouped, in_url, relative_time, shortened};
 use crate::words::first_words;
@@ -108,7 +108,10 @@ async fn one(
         nav.pages aria-label="Pages" {
             a href=(format_args!("?{here}&format=csv")) { "As CSV" }
         }
-        @if found.iter().any(|(_, counts)| counts.without_results > 0) { (reader_job(request, project, term, &search_instruction(term))) }
+        p.actions {
+            @if found.iter().any(|(_, counts)| counts.without_results > 0) { (reader_job(request, project, &search_instruction(term))) }
+            (found_now(project, term))
+        }
     };
     let above = format!("/dashboard/{}/searches?days={}", project.domain, period.days);
     let title = first_words(term, 90);

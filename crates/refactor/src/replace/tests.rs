@@ -121,6 +121,17 @@ fn links_to_a_renamed_heading_follow() {
 }
 
 #[test]
+fn links_of_a_generators_own_follow_a_renamed_heading() {
+    let tree = site(&[
+        ("hugo.toml", ""),
+        ("content/a.md", "## Acme setup\n"),
+        ("content/b.md", "[x]({{< relref \"a.md#acme-setup\" >}})\n"),
+    ]);
+    let (tree, _) = everywhere(&tree, "Acme", "Zenith");
+    assert_eq!(text(&tree, "content/b.md"), "[x]({{< relref \"a.md#zenith-setup\" >}})\n");
+}
+
+#[test]
 fn labels_of_the_navigation_change_and_its_paths_do_not() {
     let json = r#"{"name": "Acme", "navigation": [{"group": "Acme guides", "pages": ["Acme", "x"]}], "url": "https://Acme.com"}"#;
     let tree = site(&[("docs.json", json), ("Acme.mdx", "x"), ("x.mdx", "Acme")]);
