@@ -184,7 +184,7 @@ impl GuidanceFiles<'_> {
     /// The path and the bytes of a file, or of the file that a symbolic link leads to.
     fn read(&mut self, path: &str) -> Result<Option<(String, Vec<u8>)>, GitError> {
         let read = |path: &str| match self.base.read(path) {
-            Err(GitError::Path { .. }) => Ok(None),
+            Err(GitError::Path { .. } | GitError::Absent { .. }) => Ok(None),
             read => read.map(|bytes| bytes.map(|bytes| (path.to_owned(), bytes))),
         };
         match self.base.node(path) {

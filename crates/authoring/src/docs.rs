@@ -15,6 +15,9 @@ use crate::files::OriginalDocs;
 /// Maximum number of symbolic links that are followed.
 const MAX_LINKS: usize = 1_000;
 
+/// Maximum length of the target of a symbolic link, in bytes: that of a path in git.
+const MAX_TARGET_BYTES: usize = 4_096;
+
 /// Maximum number of files that are read through symbolic links.
 const MAX_LINKED_FILES: usize = 10_000;
 
@@ -73,7 +76,11 @@ impl Docs {
         let all = if self.root.is_empty() { files.clone() } else { self.base.files("")? };
         let mut linked = Vec::new();
         for link in files.iter().filter(|file| file.mode == FileMode::Symlink).take(MAX_LINKS) {
-            let target = self.base.blob(link.blob)?;
+            let target = match self.base.blob_within(link.blob, MAX_TARGET_BYTES) {
+                Ok(Some(target)) => target,
+                Ok(None) | Err(GitError::Absent { .. }) => continue,
+                Err(error) => return Err(error),
+            };
             let folder = link.path.rsplit_once('/').map_or("", |(folder, _)| folder);
             let Some(target) = std::str::from_utf8(&target)
                 .ok()
@@ -104,7 +111,7 @@ impl Docs {
     pub fn file(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         match self.base.read(path) {
             // A link or a folder is not a file.
-            Err(GitError::Path { .. }) => Ok(None),
+            Err(GitError::Path { .. } | GitError::Absent { .. }) => Ok(None),
             read => read,
         }
     }
@@ -152,7 +159,14 @@ impl Source for Docs {
     }
 
     fn read_within(&self, file: &SourceFile, max_bytes: usize) -> Result<Option<Vec<u8>>, BoxError> {
-        Ok(self.base.blob_within(file.blob.parse()?, max_bytes)?)
+        match self.base.blob_within(file.blob.parse()?, max_bytes) {
+            Err(GitError::Absent { .. }) => Ok(None),
+            read => Ok(read?),
+        }
+    }
+
+    fn is_absent(&self, file: &SourceFile) -> bool {
+        file.blob.parse().is_ok_and(|blob| matches!(self.base.blob_within(blob, 0), Err(GitError::Absent { .. })))
     }
 
     fn beside(&self, path: &str) -> Result<Option<Vec<u8>>, BoxError> {

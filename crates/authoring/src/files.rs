@@ -149,8 +149,8 @@ impl Tree for Draft {
         };
         match read {
             Ok(bytes) => bytes,
-            // A link, a folder or an invalid path has no bytes.
-            Err(GitError::Path { .. }) => None,
+            // A link, a folder or an invalid path has no bytes, nor has a file that the repository lacks.
+            Err(GitError::Path { .. } | GitError::Absent { .. }) => None,
             Err(error) => {
                 self.record_error(error);
                 None

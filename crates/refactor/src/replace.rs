@@ -57,7 +57,13 @@ pub fn replace_text(
             if !(selection.has(file) || is_navigation) || (is_of_code && !is_markdown(file)) {
                 continue;
             }
-            let Some(bytes) = tree.read(file).filter(|bytes| pattern.is_match(bytes)) else { continue };
+            let Some(bytes) = tree.read(file) else {
+                result.left.push(format!("{file} could not be read and stays as it is"));
+                continue;
+            };
+            if !pattern.is_match(&bytes) {
+                continue;
+            }
             if Format::of(file) == Format::Notebook {
                 result.left.push(format!("{file} holds it, and words of notebooks are left to a person"));
                 continue;

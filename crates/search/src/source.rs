@@ -23,9 +23,14 @@ pub trait Source: Sync {
     }
     /// A file's bytes.
     fn read(&self, file: &SourceFile) -> Result<Vec<u8>, BoxError>;
-    /// The bytes of a file if they are at most `most`; `None` for a larger file, which an implementation need not read.
+    /// The bytes of a file if they are at most `most`; `None` for a larger file, which an implementation need not read,
+    /// and for one that [is absent](Self::is_absent).
     fn read_within(&self, file: &SourceFile, most: usize) -> Result<Option<Vec<u8>>, BoxError> {
         self.read(file).map(|bytes| Some(bytes).filter(|bytes| bytes.len() <= most))
+    }
+    /// Whether a file is listed and has no content: a copy of a repository may lack it.
+    fn is_absent(&self, _file: &SourceFile) -> bool {
+        false
     }
     /// The bytes of a file that may be outside of the docs; `path` is relative to the root of the repository. `None`
     /// when there is no such file, or when the source has nothing but the docs.

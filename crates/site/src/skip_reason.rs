@@ -22,6 +22,8 @@ pub enum SkipReason {
     /// Written in a format that is not supported, here or by this generator.
     Unsupported,
     TooLarge,
+    /// The repository lacks its content.
+    Absent,
     NotUtf8,
     /// A process ended while it read the file.
     SetAside,
@@ -42,6 +44,7 @@ impl SkipReason {
             Self::Configuration => "configuration",
             Self::Unsupported => "unsupported",
             Self::TooLarge => "tooLarge",
+            Self::Absent => "absent",
             Self::NotUtf8 => "notUtf8",
             Self::SetAside => "setAside",
             Self::Failed => "failed",
@@ -60,6 +63,7 @@ impl SkipReason {
             Self::Configuration => "configuration",
             Self::Unsupported => "unsupported",
             Self::TooLarge => "too large",
+            Self::Absent => "missing in the repository",
             Self::NotUtf8 => "not UTF-8",
             Self::SetAside => "set aside, because a process ended while it read them",
             Self::Failed => "could not be read, by a fault of Docent",
@@ -78,6 +82,7 @@ impl SkipReason {
             Self::Configuration => "is read as the table of contents of the site, and is no page",
             Self::Unsupported => "is written in a language that is not read here",
             Self::TooLarge => "is too large to be read",
+            Self::Absent => "has no content, since the repository lacks it: `git fsck` there names what is missing",
             Self::NotUtf8 => "is not UTF-8",
             Self::SetAside => {
                 "is set aside, because a process ended while it read it; it is read again when it changes, or with \

@@ -105,7 +105,7 @@ impl Base {
     /// The content with this id.
     ///
     /// # Errors
-    /// [`GitError::Corrupt`] when the mirror lacks it.
+    /// [`GitError::Corrupt`] when the mirror lacks it, [`GitError::Absent`] when its remote does, too.
     pub fn blob(&self, id: BlobId) -> Result<Vec<u8>, GitError> {
         self.shared.blob(|| self.shared.repo.local(), id.object())
     }
@@ -113,7 +113,7 @@ impl Base {
     /// The content with this id if it has at most `max_bytes` bytes; `None` for a larger one, which is not unpacked.
     ///
     /// # Errors
-    /// [`GitError::Corrupt`] when the mirror lacks it.
+    /// [`GitError::Corrupt`] when the mirror lacks it, [`GitError::Absent`] when its remote does, too.
     pub fn blob_within(&self, id: BlobId, max_bytes: usize) -> Result<Option<Vec<u8>>, GitError> {
         self.shared.blob_within(|| self.shared.repo.local(), id.object(), max_bytes)
     }

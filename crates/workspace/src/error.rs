@@ -109,6 +109,9 @@ pub enum GitError {
     /// The mirror is damaged. The next fetch recreates it.
     #[error("could not {doing}: the mirror is damaged and will be re-created by the next fetch")]
     Corrupt { doing: &'static str, source: ErrorDetail },
+    /// The repository itself lacks the content of a file, as a partial copy does.
+    #[error("the repository itself lacks object {object}: `git fsck` there names what is missing")]
+    Absent { object: String },
     #[error("gave up trying to {doing} after {} s", after.as_secs())]
     Timeout { doing: &'static str, after: Duration },
     /// No `git` program on this machine.

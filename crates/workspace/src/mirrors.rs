@@ -154,7 +154,11 @@ impl Inner {
         }
         open.remove(&folder);
         let repo = Repo::mirror(&dir).ok()?;
-        let shared = Arc::new(MirrorState::new(repo, dir, self.limits, Arc::clone(&self.blobs)));
+        let origin = match remote.location() {
+            Ok(Location::Local(path)) => Some(path),
+            _ => None,
+        };
+        let shared = Arc::new(MirrorState::new(repo, dir, self.limits, Arc::clone(&self.blobs), origin));
         open.insert(folder, shared.clone());
         Some(shared)
     }
@@ -330,7 +334,7 @@ fn copy_missing(
 ) -> Result<(), GitError> {
     let known: HashSet<_> = complete.values().copied().collect();
     let tips: Vec<_> = wanted.branches.values().copied().filter(|tip| !known.contains(tip)).collect();
-    transfer::transfer(&origin.repo(), mirror, &tips, &known, Durability::Cached)?;
+    transfer::transfer(&origin.repo(), mirror, &tips, &known, Durability::Cached, transfer::Missing::Skipped)?;
     refs::mirror(mirror, seen, wanted)
 }
 

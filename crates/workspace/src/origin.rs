@@ -113,7 +113,7 @@ impl Origin {
             return Ok(SwapOutcome::Differs(now));
         }
         let known: HashSet<_> = state.branches.into_values().collect();
-        transfer::transfer(from, &to, &[commit], &known, Durability::Flushed)?;
+        transfer::transfer(from, &to, &[commit], &known, Durability::Flushed, transfer::Missing::Refused)?;
         refs::compare_and_swap(&to, branch, commit, expected)
     }
 }

@@ -6,11 +6,13 @@ use std::time::Duration;
 use docent_forge::{ForgeError, PullState};
 use docent_llm::ModelErrorKind;
 use docent_llm::scripted::{Reply, ReplyGate, Scripted};
+use docent_site::SkipReason;
 use docent_types::TodoStatus;
 use serde_json::json;
 
 use super::model::{Planned, finish};
 use super::*;
+use crate::Docs;
 
 #[tokio::test(start_paused = true)]
 async fn a_prompt_becomes_a_branch_with_one_commit_and_a_pull_request() {
@@ -39,6 +41,33 @@ async fn chores_leave_files_outside_the_docs_root() {
     world.works_on(&job).await;
     assert_eq!(world.changed(&job.source.branch).await, ["docs/index.md", "docs/setup.md"]);
     assert!(world.text(&job.source.branch, "docs/setup.md").await.contains("Install the Gadget."));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_whose_content_the_repository_lacks_is_skipped_and_told() {
+    let world = World::new();
+    let id = world.git(&["rev-parse", "main:docs/setup.md"]);
+    let object = world.dir.path().join("docs.git/objects").join(&id[..2]).join(&id[2..]);
+    std::fs::remove_file(object).expect("a loose object");
+
+    let docs = Docs::at_tip(&world.look().await, &world.project()).expect("reads");
+    let index = docent_search::Index::open(&world.dir.path().join("index")).expect("an index");
+    for _ in 0..2 {
+        let summary = index.update(&docs, &mut |_| {}).expect("an update");
+        let skipped: Vec<_> =
+            summary.skipped.iter().map(|skipped| (skipped.reason, skipped.examples.as_slice())).collect();
+        assert_eq!((summary.pages, skipped), (2, vec![(SkipReason::Absent, &["setup.md".to_owned()][..])]));
+    }
+
+    let job = world.asks(RENAME).await;
+    let ended = world.works_on(&job).await;
+    assert_eq!((ended.status, ended.halt), (JobStatus::Completed, Some(Halt::Completed)), "{}", message(&ended));
+    assert_eq!(world.changed(&job.source.branch).await, ["docs/index.md"]);
+    assert!(message(&ended).contains("setup.md could not be read"), "{}", message(&ended));
+    // It is not written over.
+    let job = world.asks("Add a page setup.md titled \"Setup\"").await;
+    let ended = world.works_on(&job).await;
+    assert!(message(&ended).contains("there is a file `setup.md` already"), "{}", message(&ended));
 }
 
 #[tokio::test(start_paused = true)]

@@ -68,7 +68,11 @@ impl<'s> Listing<'s> {
         self.set_aside.contains(&file.blob)
     }
 
-    /// A file's bytes; `None` when the file is too large.
+    pub(crate) fn is_absent(&self, file: &SourceFile) -> bool {
+        self.source.is_absent(file)
+    }
+
+    /// A file's bytes; `None` when the file is too large or absent.
     pub(crate) fn bytes(&self, file: &SourceFile) -> Result<Option<Vec<u8>>, SearchError> {
         if !self.source.is_wanted() {
             return Err(SearchError::Unwanted);
@@ -192,7 +196,7 @@ impl Plan {
         let inputs = inputs(listing);
         let layout = known.of(listing, &inputs, safeguard)?;
         let same_layout = old.site.inputs == inputs;
-        let mut site = site(&layout, inputs, listing.synonyms()?);
+        let mut site = site(listing, &layout, inputs, listing.synonyms()?);
         let mut plan =
             Self { layout, site: None, read: Vec::new(), removed: Vec::new(), dropped: Vec::new(), added: 0 };
         let mut known = old.files.iter().peekable();
@@ -238,6 +242,7 @@ impl Plan {
         let same = is_read_equally
             && known.blob == file.blob
             && (known.skipped != Some(SkipReason::SetAside) || listing.is_set_aside(file))
+            && (known.skipped != Some(SkipReason::Absent) || listing.is_absent(file))
             && known.included.iter().all(|(path, blob)| listing.blob(path) == blob);
         if !same {
             self.dropped.extend(known.pages.iter().map(|page| page.id));
@@ -267,7 +272,7 @@ fn inputs(listing: &Listing<'_>) -> Vec<(String, String)> {
     inputs
 }
 
-fn site(layout: &Layout, inputs: Vec<(String, String)>, synonyms: String) -> ManifestSite {
+fn site(listing: &Listing<'_>, layout: &Layout, inputs: Vec<(String, String)>, synonyms: String) -> ManifestSite {
     let owned = |(source, destination): (&str, &str)| (source.to_owned(), destination.to_owned());
     let odd = |found: &docent_site::FileProblem| Oddity {
         file: found.file.clone(),
@@ -281,7 +286,13 @@ fn site(layout: &Layout, inputs: Vec<(String, String)>, synonyms: String) -> Man
                   it; it is read again when it changes, or with `docent index DOMAIN --retry`"
             .to_owned(),
     });
-    let oddities = set_aside.chain(layout.problems().iter().map(odd)).collect();
+    let absent = inputs.iter().filter_map(|(path, _)| listing.file(path)).filter(|file| listing.is_absent(file));
+    let absent = absent.map(|file| Oddity {
+        file: file.path.clone(),
+        line: 1,
+        message: format!("this configuration {}, and counts as not there", SkipReason::Absent.sentence()),
+    });
+    let oddities = set_aside.chain(absent).chain(layout.problems().iter().map(odd)).collect();
     ManifestSite {
         inputs,
         reading: layout.read_fingerprint(),

@@ -220,10 +220,10 @@ impl Reading<'_> {
             return Ok((self.unread(file, Some(SkipReason::SetAside), message), Vec::new()));
         }
         let Some(SourceBytes { bytes, whole }) = self.bytes(file)? else {
-            let message = "the file is too large to be read, and is not searched".to_owned();
+            let reason = if self.listing.is_absent(file) { SkipReason::Absent } else { SkipReason::TooLarge };
+            let message = format!("the file {}, and is not searched", reason.sentence());
             // It is unknown whether a data file describes an API.
-            let skipped = is_page(path).then_some(SkipReason::TooLarge);
-            return Ok((self.unread(file, skipped, message), Vec::new()));
+            return Ok((self.unread(file, is_page(path).then_some(reason), message), Vec::new()));
         };
         let read = || read_file(&self.plan.layout, path, &bytes, self.listing);
         // The panic was reported when it happened.

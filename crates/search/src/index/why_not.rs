@@ -65,7 +65,7 @@ impl Snapshot {
         {
             return Ok(WhyNot::Indexed(found));
         }
-        if let Some(reason @ (SkipReason::SetAside | SkipReason::Failed)) =
+        if let Some(reason @ (SkipReason::SetAside | SkipReason::Failed | SkipReason::Absent)) =
             self.known(&file).and_then(|known| known.skipped)
         {
             return Ok(WhyNot::Skipped { file, skip: Skip { reason, rule: None } });

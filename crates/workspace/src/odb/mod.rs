@@ -133,14 +133,16 @@ pub(crate) fn commit_tree(repo: &gix::Repository, commit: CommitId) -> Result<Ob
     object.into_commit().tree_id().map(gix::Id::detach).map_err(|error| local_error(DOING, &error))
 }
 
-/// The size of a blob in bytes, without reading it.
+/// The size of a blob in bytes, without reading it. [`GitError::Absent`] when the repository lacks it.
 pub(crate) fn blob_size(repo: &gix::Repository, id: ObjectId) -> Result<usize, GitError> {
-    let header = repo.find_header(id).map_err(|error| local_error("read a file from the mirror", &error))?;
+    let header = repo.try_find_header(id).map_err(|error| local_error("read a file from the mirror", &error))?;
+    let header = header.ok_or_else(|| GitError::Absent { object: id.to_string() })?;
     Ok(usize::try_from(header.size()).unwrap_or(usize::MAX))
 }
 
-/// The content of a blob.
+/// The content of a blob. [`GitError::Absent`] when the repository lacks it.
 pub(crate) fn blob(repo: &gix::Repository, id: ObjectId) -> Result<Vec<u8>, GitError> {
-    let mut object = repo.find_object(id).map_err(|error| local_error("read a file from the mirror", &error))?;
+    let object = repo.try_find_object(id).map_err(|error| local_error("read a file from the mirror", &error))?;
+    let mut object = object.ok_or_else(|| GitError::Absent { object: id.to_string() })?;
     Ok(std::mem::take(&mut object.data))
 }

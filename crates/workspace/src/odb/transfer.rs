@@ -18,6 +18,15 @@ const BATCH_BYTES: usize = 32 << 20;
 /// Maximum number of commits to walk in search of a known one before the full histories are compared.
 const WALK_LIMIT: usize = 32;
 
+/// What happens to a file's content that the source lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// A mirror may lack what its remote lacks.
+    Skipped,
+    /// A push would leave the remote without it.
+    Refused,
+}
+
 /// Copies the objects reachable from `tips` and not from `known`, from `from` to `to`.
 ///
 /// `to` must contain everything reachable from `known`. Its other objects do not count: an object without a branch may
@@ -28,9 +37,10 @@ pub(crate) fn transfer(
     tips: &[ObjectId],
     known: &HashSet<ObjectId>,
     durability: Durability,
+    missing: Missing,
 ) -> Result<(), GitError> {
     let mut batch = Batch { to, objects: Vec::new(), bytes: 0, durability };
-    gather(from, tips, known, &mut |object| batch.push(object))?;
+    gather(from, tips, known, missing, &mut |object| batch.push(object))?;
     batch.write()
 }
 
@@ -41,7 +51,7 @@ pub(crate) fn missing(
     known: &HashSet<ObjectId>,
 ) -> Result<Vec<ObjectId>, GitError> {
     let mut found = Vec::new();
-    gather(from, tips, known, &mut |object| {
+    gather(from, tips, known, Missing::Refused, &mut |object| {
         found.push(object.id);
         Ok(())
     })?;
@@ -60,10 +70,11 @@ fn gather(
     from: &gix::Repository,
     tips: &[ObjectId],
     known: &HashSet<ObjectId>,
+    missing: Missing,
     take: Take<'_>,
 ) -> Result<(), GitError> {
     let roots: HashSet<_> = shallow_boundary(from)?.into_iter().collect();
-    let mut gathered = Gather { seen: HashSet::new(), take };
+    let mut gathered = Gather { seen: HashSet::new(), missing, take };
     for commit in new_commits(from, tips, known, &roots)? {
         let object = from.find_object(commit).map_err(|error| local_error(DOING, &error))?;
         let data = object.data.clone();
@@ -145,6 +156,7 @@ fn parents_first(tips: &[ObjectId], mut commits: Parents) -> Vec<ObjectId> {
 
 struct Gather<'a> {
     seen: HashSet<ObjectId>,
+    missing: Missing,
     take: Take<'a>,
 }
 
@@ -174,6 +186,9 @@ impl Gather<'_> {
                 let old = old.filter(|(mode, _)| mode.is_tree()).map(|(_, id)| *id);
                 self.tree(from, old, id)?;
             } else if self.seen.insert(id) {
+                if self.missing == Missing::Skipped && !from.has_object(id) {
+                    continue;
+                }
                 let blob = from.find_object(id).map_err(|error| local_error(DOING, &error))?;
                 (self.take)(NewObject { id, kind: blob.kind, data: blob.data.clone() })?;
             }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{World, committed, git, text};
 use crate::odb::refs;
-use crate::{DiffView, GitError, Mirrors, Remote};
+use crate::{BlobId, DiffView, GitError, Mirrors, Remote};
 
 /// Every test runs twice: with an upstream that is read directly, and with one that only git can serve.
 fn both(story: impl Fn(World)) {
@@ -429,4 +429,37 @@ fn branches_that_are_packed_while_they_are_read_are_all_there() {
             assert_eq!(state.branches.len(), BRANCHES + 1, "with `main`");
         }
     });
+}
+
+#[test]
+fn what_the_remote_lacks_is_absent_and_what_the_mirror_lost_is_fetched_again() {
+    let world = World::new();
+    let object = |text: &str| {
+        let id = BlobId::of(text.as_bytes()).to_string();
+        format!("objects/{}/{}", &id[..2], &id[2..])
+    };
+    fs::remove_file(world.bare.join(object("# Read me\n"))).unwrap();
+    let mirror = world.fetched();
+    let base = mirror.base(mirror.branch("main").unwrap()).unwrap();
+    let absent = base.read("README.md").unwrap_err();
+    assert!(matches!(absent, GitError::Absent { .. }) && !absent.is_transient(), "{absent}");
+    assert!(base.read("docs/index.md").unwrap().is_some());
+    // Neither does it hinder a fetch that copies object by object.
+    world.put("docs/new.md", "# New\n");
+    world.put("docs/lost.md", "# Lost\n");
+    git(&world.work, &["add", "-A"]);
+    git(&world.work, &["commit", "-q", "-m", "second"]);
+    git(&world.work, &["push", "-q", "origin", "HEAD"]);
+    fs::remove_file(world.bare.join(object("# Lost\n"))).unwrap();
+    let mirror = world.fetched();
+    let base = mirror.base(mirror.branch("main").unwrap()).unwrap();
+    assert_eq!(text(base.read("docs/new.md").unwrap()).unwrap(), "# New\n");
+    assert!(matches!(base.read("docs/lost.md"), Err(GitError::Absent { .. })));
+    // What the remote has, the mirror gets again.
+    fs::remove_file(world.mirrors_root.join(world.remote().folder()).join(object("# Spaced\n"))).unwrap();
+    let damage = base.read("docs/guides/a b.md").unwrap_err();
+    assert!(matches!(damage, GitError::Corrupt { .. }), "{damage}");
+    let mirror = world.fetched();
+    let base = mirror.base(mirror.branch("main").unwrap()).unwrap();
+    assert_eq!(text(base.read("docs/guides/a b.md").unwrap()).unwrap(), "# Spaced\n");
 }
