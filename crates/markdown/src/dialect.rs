@@ -6,7 +6,9 @@
 
 use std::borrow::Cow;
 
+use crate::code::ActiveTokens;
 use crate::dialect_marks as marks;
+use crate::dialect_templates::TemplateTags;
 use crate::lines_from::{Composed, Fence, FenceLine};
 use crate::parse_lines::{columns, has_three, lines_after};
 use crate::regex;
@@ -32,21 +34,28 @@ regex!(
 );
 
 /// Translates a text into plain Markdown; `None` if nothing needs to change. `origin` maps a line of the text to its
-/// line of the page; nothing before the byte `body` is changed.
+/// line of the page; nothing before the byte `body` is changed. Of `tokens`, blocks of Python Markdown count, and
+/// templates that are expanded before Markdown is read, as those are that are expanded in code.
 pub fn translate(
     text: &str,
     body: usize,
     attribute_lists: AttributeLists,
+    tokens: ActiveTokens,
     origin: impl Fn(usize) -> usize,
 ) -> Option<Composed> {
     let has_attribute_lists = attribute_lists == AttributeLists::Enabled && ATTRIBUTE_LIST.is_match(text);
-    (has_attribute_lists || MARKERS.is_match(text)).then_some(())?;
+    let has_blocks = tokens.python_blocks && text.contains("///");
+    let has_tags = tokens.templates_in_code && TemplateTags::are_in(text, tokens.templates);
+    (has_attribute_lists || has_blocks || has_tags || MARKERS.is_match(text)).then_some(())?;
     let mut translator = Translator {
         out: Composed::default(),
         fence: Fence::default(),
         open: Vec::new(),
         containers: 0,
         attribute_lists,
+        has_blocks,
+        is_in_options: false,
+        tags: has_tags.then(|| TemplateTags::new(tokens.templates)),
     };
     for (number, (at, line)) in (1..).zip(lines_after(text, 0)) {
         let origin = origin(number);
@@ -102,6 +111,10 @@ struct Translator {
     /// The number of open `:::` containers.
     containers: usize,
     attribute_lists: AttributeLists,
+    has_blocks: bool,
+    /// Whether the last line began a block (`///`) or is one of its options.
+    is_in_options: bool,
+    tags: Option<TemplateTags>,
 }
 
 impl Translator {
@@ -115,6 +128,13 @@ impl Translator {
             }
         }
         let line = without_columns(line, 4 * self.open.len());
+        if let Some(tags) = self.tags.as_mut().filter(|tags| tags.is_verbatim()) {
+            return self.out.push(&tags.line(&line), origin);
+        }
+        self.is_in_options &= !is_blank && columns(&line, 4) >= 4;
+        if self.is_in_options {
+            return;
+        }
         if self.fence.line(&line) == FenceLine::Inside {
             return self.out.push(&line, origin);
         }
@@ -125,6 +145,11 @@ impl Translator {
         if words.contains('[') && CONTENTS.is_match(words) {
             return self.out.push("\n", origin);
         }
+        let line = match &mut self.tags {
+            // Of a heading with a tag, only a build knows the anchor.
+            Some(tags) if !line.trim_start().starts_with('#') => tags.line(&line),
+            _ => line,
+        };
         let line = self.without_icons_and_attribute_lists(&line);
         self.out.push(&line, origin);
     }
@@ -146,6 +171,11 @@ impl Translator {
                 None => self.tab_of_container(line),
             },
             b'@' => self.tab_of_container(line),
+            b'/' if self.has_blocks => {
+                let (indent, kind, title) = marks::block(line)?;
+                self.is_in_options = !kind.is_empty();
+                Some((indent, title.map_or_else(|| usual_title(kind).into(), Cow::from)))
+            }
             b':' => {
                 if marks::ends_container(line) {
                     self.containers = self.containers.saturating_sub(1);
@@ -232,7 +262,7 @@ fn outside_code(line: &str, change: impl Fn(&str) -> Cow<'_, str>) -> String {
 }
 
 /// The default title of a container.
-fn usual_title(kind: &str) -> String {
+pub(crate) fn usual_title(kind: &str) -> String {
     let kind = kind.to_lowercase();
     if has_word(KINDS, &kind) { capitalised(&kind) } else { String::new() }
 }
@@ -268,7 +298,8 @@ mod tests {
     use super::*;
 
     fn plain(text: &str) -> String {
-        translate(text, 0, AttributeLists::Enabled, |line| line)
+        let tokens = ActiveTokens { python_blocks: true, ..ActiveTokens::default() };
+        translate(text, 0, AttributeLists::Enabled, tokens, |line| line)
             .map_or_else(|| text.to_owned(), |composed| composed.text)
     }
 
@@ -299,6 +330,12 @@ mod tests {
             ("## T { #id .x }\n\n[TOC]\n", "## T { #id .x }\n\n\n"),
             ("```\n!!! note\n    :::\n```\n", "```\n!!! note\n    :::\n```\n"),
             ("a == b\n== c\n::: \n", "a == b\n== c\n\n"),
+            (
+                "/// note | T\n    open: true\n    attrs: {class: x}\n\na\n\n//// tab | B\nb\n////\n///\nc\n",
+                "\n**T**\n\n\na\n\n\n**B**\n\nb\n\n\nc\n",
+            ),
+            ("/// warning\na\n///\n/// html | div.x\nb\n///\n", "\n**Warning**\n\na\n\n\nb\n\n"),
+            ("see /// a\n/// Some words.\n```\n/// note\n```\n", "see /// a\n/// Some words.\n```\n/// note\n```\n"),
         ] {
             assert_eq!(plain(text), expected, "{text}");
         }
@@ -307,8 +344,9 @@ mod tests {
     #[test]
     fn lines_keep_their_numbers_and_the_front_matter_its_words() {
         let text = "---\nt: \":::note\"\n---\n:::note\n{a\n:::\n";
-        let composed = translate(text, text.find(":::note\n{").expect("a mark"), AttributeLists::Disabled, |line| line)
-            .expect("a change");
+        let body = text.find(":::note\n{").expect("a mark");
+        let composed =
+            translate(text, body, AttributeLists::Disabled, ActiveTokens::default(), |line| line).expect("a change");
         assert!(composed.text.starts_with("---\nt: \":::note\"\n---\n\n**Note**\n\n{a\n"));
         let line = composed.text.lines().position(|line| line == "{a").expect("the line") + 1;
         assert_eq!(composed.origin(line), 5);

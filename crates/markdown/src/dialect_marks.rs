@@ -63,6 +63,23 @@ pub(crate) fn ends_container(line: &str) -> bool {
     colons(line).is_some_and(|(_, rest)| rest.trim_start_matches(BLANK).is_empty())
 }
 
+/// The indentation, the kind and the title of `/// kind | Title`; the kind is empty in the line that ends the block. What
+/// `html` has behind the bar is a selector.
+pub(crate) fn block(line: &str) -> Option<(&str, &str, Option<&str>)> {
+    let (indent, marks) = blanks(line);
+    let rest = marks.trim_start_matches('/');
+    (marks.len() - rest.len() >= 3).then_some(())?;
+    let rest = rest.trim_matches(BLANK);
+    if rest.is_empty() {
+        return Some((indent, "", None));
+    }
+    let (kind, rest) = word(rest)?;
+    match rest.trim_start_matches(BLANK).strip_prefix('|') {
+        Some(title) => Some((indent, kind, (kind != "html").then(|| title.trim_matches(BLANK)))),
+        None => rest.is_empty().then_some((indent, kind, None)),
+    }
+}
+
 const BLANK: [char; 2] = [' ', '\t'];
 
 /// Splits a line after its indentation.

@@ -249,8 +249,8 @@ fn blank_line(out: &mut String) {
 }
 
 /// HTML elements that are kept because they carry meaning and Markdown has nothing as simple.
-const KEPT_ELEMENTS: [&str; 15] =
-    ["a", "abbr", "br", "dd", "dl", "dt", "img", "li", "ol", "sub", "sup", "table", "td", "tr", "ul"];
+const KEPT_ELEMENTS: [&str; 16] =
+    ["a", "abbr", "br", "dd", "dl", "dt", "img", "li", "ol", "sub", "sup", "table", "td", "th", "tr", "ul"];
 
 /// HTML elements that Markdown has marks for.
 const MARKED_ELEMENTS: [(&str, &str); 4] = [("b", "**"), ("em", "*"), ("i", "*"), ("strong", "**")];
@@ -473,7 +473,7 @@ mod tests {
     #[test]
     fn html_that_only_lays_out_goes() {
         for (text, expected) in [
-            ("a <span style='x'>b</span> <sub>c</sub> `<div>`", "a b <sub>c</sub> `<div>`"),
+            ("a <span style='x'>b</span> <sub>c</sub> `<div>` <th>d</th>", "a b <sub>c</sub> `<div>` <th>d</th>"),
             ("<em class='x'>a <b>b</b></em> <i> c </i> <strong></strong>d <b>e", "*a **b***  c  d e"),
             ("press <kbd>A&lt;B</kbd> or <code>x</code>, <code>a`</code>", "press `A<B` or `x`, a`"),
             ("<a name=\"top\"></a>x <a id='y'>z</a>", "x z"),

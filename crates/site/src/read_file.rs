@@ -5,8 +5,8 @@
 //! are reported at lines of the original file.
 
 use docent_markdown::{
-    AttributeLists, Format, MOST_PROBLEMS, NO_NOTEBOOK, Notebook, Problem, is_binary, is_page, is_partial, text_of,
-    translate,
+    ActiveTokens, AttributeLists, Format, MOST_PROBLEMS, NO_NOTEBOOK, Notebook, Problem, is_binary, is_page,
+    is_partial, text_of, translate,
 };
 
 use crate::include::{self, Expanded};
@@ -69,7 +69,9 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
         Some((lines, _)) => lines.get(line.saturating_sub(1)).or(lines.last()).copied().unwrap_or(1),
         None => expanded.as_ref().map_or(line, |expanded| expanded.composed.origin(line)),
     };
-    let translated = if has_markdown { translate(text, body, attribute_lists, origin) } else { None };
+    let is_mdx = Format::of(file) == Format::Mdx;
+    let tokens = if is_mdx { ActiveTokens::default() } else { layout.facts().active_tokens };
+    let translated = if has_markdown { translate(text, body, attribute_lists, tokens, origin) } else { None };
     let line_of = |line: usize| translated.as_ref().map_or_else(|| origin(line), |composed| composed.origin(line));
     let text = translated.as_ref().map_or(text, |composed| composed.text.as_str());
 

@@ -108,7 +108,12 @@ impl ShownPage {
                 || tokens.directives && is_label(line, anchor)
                 || tokens.python_blocks && is_object(line, anchor)
         };
-        if page.headings.iter().any(is_open_heading) || own_text.lines().any(is_named) {
+        // The title of a tag may be one of what it becomes, in code, too.
+        let is_of_tag = |line: &str| {
+            let has_tag = tokens.templates_in_code && ["{%", "{{<", "{{%"].iter().any(|sign| line.contains(sign));
+            has_tag && ATTRIBUTE.captures_iter(line).any(|found| slug(found.extract::<2>().1[1]) == wanted)
+        };
+        if page.headings.iter().any(is_open_heading) || own_text.lines().any(|line| is_named(line) || is_of_tag(line)) {
             return true;
         }
         // An id is an anchor as it is written, and a title is one as a component makes it.

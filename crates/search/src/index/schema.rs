@@ -143,7 +143,7 @@ impl Fields {
 }
 
 /// Incremented when documents are built differently while the fields stay the same.
-const CONTENT_VERSION: u32 = 17;
+const CONTENT_VERSION: u32 = 18;
 
 /// The kinds of documents.
 pub(crate) const PAGE: &str = "page";

@@ -75,3 +75,33 @@ fn words_that_scripts_write_out_are_read() {
     assert_eq!(section.text, "A plain word and more, not or .\n\nalone\n\nT\n\nx");
     assert!(section.markdown.starts_with("A plain word and more, not or .\n\nalone"), "{}", section.markdown);
 }
+
+#[test]
+fn markup_of_templates_does_not_reach_readers() {
+    let hugo = "{{< tab \"A\" >}}\nOne [b](b.md).\n{{< /tab >}}\n\n```\n{{< tab >}}\n```\n";
+    let gitbook = "{% hint style=\"info\" %}\nOne [b](b.md).\n{% endhint %}\n\n```\n{% hint %}\n```\n";
+    let python = "/// note | A\n\nOne [b](b.md).\n///\n\n```\n/// note\n```\n";
+    for (configuration, text, page, title, code) in [
+        ("hugo.toml", "baseURL = 'https://a.org'\n", hugo, "A", "{{< tab >}}"),
+        (".gitbook.yaml", "root: ./\n", gitbook, "Info", "{% hint %}"),
+        ("_config.yml", "title: x\n", gitbook, "Info", "{% hint %}"),
+        ("mkdocs.yml", "site_name: x\n", python, "A", "/// note"),
+        ("zensical.toml", "[project]\nsite_name = \"x\"\n", python, "A", "/// note"),
+    ] {
+        let folder = match configuration {
+            "hugo.toml" => "content/",
+            "mkdocs.yml" | "zensical.toml" => "docs/",
+            _ => "",
+        };
+        let file = format!("{folder}a.md");
+        let tree = site(&[(configuration, text), (&file, &format!("---\ntitle: T\n---\n\n{page}"))]);
+        let read = read_in(&tree, &file);
+        let section = &read.pages[0].page.sections[0];
+        assert_eq!(section.markdown, format!("**{title}**\n\nOne [b](b.md).\n\n```\n{code}\n```"), "{configuration}");
+        assert_eq!(read.pages[0].page.links.len(), 1);
+    }
+    // Elsewhere, these are words.
+    let tree =
+        site(&[("docusaurus.config.js", "module.exports = {}"), ("docs/a.md", "/// note\n\n{% hint %} {{< a >}}\n")]);
+    assert_eq!(read_in(&tree, "docs/a.md").pages[0].page.sections[0].markdown, "/// note\n\n{% hint %} {{< a >}}");
+}

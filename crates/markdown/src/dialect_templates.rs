@@ -1,0 +1,285 @@
+//! Turns shortcodes of Hugo (`{{< tab "T" >}}`) and tags of Liquid and GitBook (`{% hint style="info" %}`) into what they
+//! say: a title, a text or code. Values (`{{ site.version }}`) stay, since a gap in a sentence would mislead.
+
+use std::borrow::Cow;
+
+use crate::code::Templates;
+use crate::regex;
+use crate::sections::code_span_end;
+use crate::words::{has_word, on_one_line};
+
+/// Tags of which a quoted argument without a name, or its `name` or `label`, is a title.
+const TITLED: &str = "tab details expand collapse accordion step card notice callout admonition alert note tip warning";
+/// Tags that control the template or set a value: their arguments are not shown.
+const CONTROL: &str = "assign capture if unless for case when else elsif cycle increment decrement set";
+/// Longest tag, in bytes, and how far back a link is looked for that it stands in.
+const LONGEST: usize = 2_000;
+/// The fence of code between tags.
+const FENCE: &str = "`````";
+
+// The name of an argument, and its value in one of three quotes or none.
+regex!(ARGUMENT, r#"(?:([\w-]+)[ \t]*=[ \t]*)?(?:"([^"]*)"|'([^']*)'|`([^`]*)`|([^\s"'`=]+))"#);
+
+/// Reads the lines of a page.
+#[derive(Debug)]
+pub(crate) struct TemplateTags {
+    templates: Templates,
+    open: Option<Region>,
+}
+
+/// What stands between two tags and is not read as text with tags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Region {
+    Raw,
+    Comment,
+    Highlight,
+}
+
+impl Region {
+    fn of(name: &str) -> Option<Self> {
+        match name {
+            "raw" => Some(Self::Raw),
+            "comment" => Some(Self::Comment),
+            "highlight" => Some(Self::Highlight),
+            _ => None,
+        }
+    }
+
+    fn ends(self, name: &str) -> bool {
+        let name = name.strip_prefix("end").or(name.strip_prefix('/')).map(str::trim_start);
+        name.and_then(Self::of) == Some(self)
+    }
+}
+
+/// A tag on one line.
+struct Tag<'l> {
+    name: &'l str,
+    arguments: &'l str,
+    end: usize,
+}
+
+impl TemplateTags {
+    pub(crate) fn new(templates: Templates) -> Self {
+        Self { templates, open: None }
+    }
+
+    /// Whether a text may have a tag.
+    pub(crate) fn are_in(text: &str, templates: Templates) -> bool {
+        match templates {
+            Templates::Braces => text.contains("{%"),
+            Templates::Shortcodes => text.contains("{{<") || text.contains("{{%"),
+            Templates::Commands => false,
+        }
+    }
+
+    /// Whether the next line is code or a comment, up to a tag.
+    pub(crate) fn is_verbatim(&self) -> bool {
+        matches!(self.open, Some(Region::Comment | Region::Highlight))
+    }
+
+    /// A line outside of fenced code, as text; it may become several lines.
+    pub(crate) fn line<'l>(&mut self, line: &'l str) -> Cow<'l, str> {
+        if self.open.is_none() && !Self::are_in(line, self.templates) {
+            return line.into();
+        }
+        let (mut out, mut at, mut from) = (String::new(), 0, 0);
+        let mut has_words = false;
+        while let Some(next) = line[at..].find(['{', '`']).map(|length| at + length) {
+            let tag = self.tag(line, next);
+            match (self.open, tag) {
+                (Some(open), Some(tag)) if open.ends(tag.name) => {
+                    self.keep(&mut out, &line[from..next], &mut has_words);
+                    if open == Region::Highlight {
+                        out.push_str(if out.ends_with('\n') || out.is_empty() { "" } else { "\n" });
+                        out.push_str(&format!("{FENCE}\n"));
+                        has_words = true;
+                    }
+                    self.open = None;
+                    (at, from) = (tag.end, tag.end);
+                }
+                (None, Some(tag)) if !is_destination(&line[..next]) => {
+                    self.keep(&mut out, &line[from..next], &mut has_words);
+                    self.open = Region::of(tag.name);
+                    match self.open {
+                        Some(Region::Highlight) => {
+                            let language = ARGUMENT.find(tag.arguments).map_or("", |found| found.as_str());
+                            out.push_str(&format!("\n{FENCE}{}\n", language.trim_matches(['"', '\''])));
+                            has_words = true;
+                        }
+                        Some(_) => {}
+                        None => out.push_str(&said(&tag)),
+                    }
+                    (at, from) = (tag.end, tag.end);
+                }
+                _ if line.as_bytes()[next] == b'`' && self.open.is_none() => {
+                    at = code_span_end(line, next, line.len());
+                }
+                _ => at = next + 1,
+            }
+        }
+        if from == 0 && self.open != Some(Region::Comment) {
+            return line.into();
+        }
+        self.keep(&mut out, &line[from..], &mut has_words);
+        let (indent, words) = out.split_at(out.len() - out.trim_start_matches([' ', '\t']).len());
+        match has_words {
+            true if out.ends_with('\n') => out.into(),
+            true => format!("{out}\n").into(),
+            // The line has tags alone.
+            false if words.trim().is_empty() => "\n".into(),
+            false => format!("\n{indent}{}\n\n", words.trim()).into(),
+        }
+    }
+
+    fn keep(&self, out: &mut String, text: &str, has_words: &mut bool) {
+        if self.open != Some(Region::Comment) && !(out.ends_with('\n') && text.trim().is_empty()) {
+            *has_words |= !text.trim().is_empty();
+            out.push_str(text);
+        }
+    }
+
+    /// The tag that begins at a byte of a line.
+    fn tag<'l>(&self, line: &'l str, at: usize) -> Option<Tag<'l>> {
+        let rest = &line[at..];
+        let (opening, closing) = match self.templates {
+            Templates::Braces if rest.starts_with("{%") => ("{%", "%}"),
+            Templates::Shortcodes if rest.starts_with("{{<") => ("{{<", ">}}"),
+            Templates::Shortcodes if rest.starts_with("{{%") => ("{{%", "%}}"),
+            _ => return None,
+        };
+        let length = rest[..rest.floor_char_boundary(LONGEST)].find(closing)?;
+        let inside = rest.get(opening.len()..length)?.trim_matches(['-', ' ', '\t']).trim_end_matches([' ', '/']);
+        // Escaped: readers see the shortcode.
+        (!inside.starts_with("/*")).then_some(())?;
+        let length_of_name = inside.find([' ', '\t']).unwrap_or(inside.len());
+        let (name, arguments) = match inside.strip_prefix("/ ") {
+            Some(_) => (inside, ""),
+            None => inside.split_at(length_of_name),
+        };
+        Some(Tag { name, arguments, end: at + length + closing.len() })
+    }
+}
+
+/// What a tag says to readers; empty for those that lay out words or end what another began.
+fn said(tag: &Tag<'_>) -> String {
+    if tag.name.starts_with(['/', '#']) || tag.name.starts_with("end") || has_word(CONTROL, tag.name) {
+        return String::new();
+    }
+    let arguments: Vec<(&str, &str, bool)> = ARGUMENT
+        .captures_iter(tag.arguments)
+        .map(|found| {
+            let group = |at| found.get(at).map(|group| group.as_str());
+            let quoted = group(2).or(group(3)).or(group(4));
+            (group(1).unwrap_or_default(), quoted.or(group(5)).unwrap_or_default(), quoted.is_some())
+        })
+        .collect();
+    let quoted = |keys: &str| {
+        arguments.iter().find(|(key, _, is_quoted)| *is_quoted && has_word(keys, key)).map(|(_, value, _)| *value)
+    };
+    match tag.name {
+        "embed" => return quoted("url").map_or_else(String::new, |url| format!("<{url}>")),
+        "file" => {
+            let Some(source) = quoted("src") else { return String::new() };
+            let name = quoted("caption").filter(|caption| !caption.is_empty());
+            return format!("[{}]({source})", name.unwrap_or_else(|| source.rsplit('/').next().unwrap_or(source)));
+        }
+        _ => {}
+    }
+    let positional = |wanted: bool| {
+        arguments.iter().find(|(key, _, is_quoted)| key.is_empty() && *is_quoted == wanted).map(|(_, value, _)| *value)
+    };
+    let of_titled = || has_word(TITLED, tag.name).then(|| quoted("name label").or(positional(true))).flatten();
+    let kind = || {
+        let given = arguments.iter().find(|(key, ..)| has_word("type style kind", key)).map(|(_, value, _)| *value);
+        let usual = [given, positional(false), Some(tag.name)].into_iter().flatten().map(super::dialect::usual_title);
+        usual.into_iter().find(|title| !title.is_empty()).map(Cow::from)
+    };
+    let title = quoted("title header caption summary heading").or_else(of_titled).map(Cow::from).or_else(kind);
+    let mut said = title
+        .filter(|title| !title.is_empty())
+        .map_or_else(String::new, |title| format!("**{}** ", on_one_line(&title.replace("**", ""))));
+    said.push_str(quoted("text content").unwrap_or_default());
+    said
+}
+
+/// Whether what follows on a line is inside of a link destination or the value of an attribute.
+fn is_destination(before: &str) -> bool {
+    let before = &before[before.floor_char_boundary(before.len().saturating_sub(LONGEST))..];
+    let is_open = |opening: &str, closing: char| {
+        before.rfind(opening).is_some_and(|at| !before[at + opening.len()..].contains(closing))
+    };
+    is_open("](", ')')
+        || is_open("=\"", '"')
+        || is_open("='", '\'')
+        || before.ends_with('=')
+        || (before.trim_start().starts_with('[') && before.contains("]:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{ActiveTokens, AttributeLists, translate};
+
+    fn plain(templates: Templates, text: &str) -> String {
+        let tokens = ActiveTokens { templates, templates_in_code: true, ..ActiveTokens::default() };
+        translate(text, 0, AttributeLists::Disabled, tokens, |line| line)
+            .map_or_else(|| text.to_owned(), |composed| composed.text)
+    }
+
+    #[test]
+    fn tags_become_what_they_say() {
+        for (text, expected) in [
+            ("{% hint style=\"info\" %}\nWords.\n{% endhint %}\n", "\n**Info**\n\nWords.\n\n"),
+            ("{% tabs %}\n{% tab title=\"A b\" %}\nx\n{% endtab %}\n", "\n\n**A b**\n\nx\n\n"),
+            (
+                "{% code title=\"a.js\" %}\n```js\n{% x %}\n```\n{% endcode %}\n",
+                "\n**a.js**\n\n```js\n{% x %}\n```\n\n",
+            ),
+            ("{% embed url=\"https://a.org\" %}\n", "\n<https://a.org>\n\n"),
+            ("{% file src=\"x/f.pdf\" %}\n", "\n[f.pdf](x/f.pdf)\n\n"),
+            ("a {%- if page.x == \"y\" -%} b {% endif %}c `{% raw %}`\n", "a  b c `{% raw %}`\n"),
+            ("{% raw %}{{ x }} {% if %}{% endraw %}\n", "{{ x }} {% if %}\n"),
+            (
+                "{% highlight ruby %}\na = {% b %}\n```\n{% endhighlight %}\nc\n",
+                "\n`````ruby\na = {% b %}\n```\n`````\nc\n",
+            ),
+            ("{% comment %}\n```\na\n{% endcomment %}\nb\n", "\n\n\n\nb\n"),
+            (
+                "[a]({% link _a.md %}) <a href=\"{% link b.md %}\">\n[c]: {% link c.md %}\n",
+                "[a]({% link _a.md %}) <a href=\"{% link b.md %}\">\n[c]: {% link c.md %}\n",
+            ),
+            ("{% include note.html content=\"Be *brief*.\" %}\n", "\nBe *brief*.\n\n"),
+            ("{{ site.version }}\n", "{{ site.version }}\n"),
+        ] {
+            assert_eq!(plain(Templates::Braces, text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn shortcodes_become_what_they_say() {
+        for (text, expected) in [
+            ("{{< tabs >}}\n{{% tab \"Linux\" %}}\nx\n{{% /tab %}}\n", "\n\n**Linux**\n\nx\n\n"),
+            ("  {{< note >}}\n  x\n  {{< /note >}}\n", "\n  **Note**\n\n  x\n\n"),
+            ("{{% alert title=\"T\" color=\"warning\" %}}x{{% /alert %}}\n", "**T** x\n"),
+            ("A {{< glossary_tooltip text=\"pod\" term_id=\"pod\" >}} runs.\n", "A pod runs.\n"),
+            ("[a]({{< ref \"x.md\" >}}) {{< icon \"star\" >}}b\n", "[a]({{< ref \"x.md\" >}}) b\n"),
+            ("{{< highlight go \"linenos=table\" >}}\nx\n{{< / highlight >}}\n", "\n`````go\nx\n`````\n"),
+            ("{{</* tab */>}} {% x %}\n", "{{</* tab */>}} {% x %}\n"),
+            ("```\n{{< tab >}}\n```\n", "```\n{{< tab >}}\n```\n"),
+        ] {
+            assert_eq!(plain(Templates::Shortcodes, text), expected, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(parts in proptest::collection::vec(prop::sample::select(vec![
+            "{%", "%}", "{{<", ">}}", "{{%", "%}}", " ", "end", "/", "raw", "highlight", "comment", "tab", "=", "\"a\"", "\"", "`", "```", "\n", "\u{e9}", "](", ")", "#", "-",
+        ]), 0..40)) {
+            plain(Templates::Braces, &parts.concat());
+            plain(Templates::Shortcodes, &parts.concat());
+        }
+    }
+}
