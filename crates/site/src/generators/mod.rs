@@ -10,6 +10,7 @@ pub(crate) mod docusaurus;
 pub(crate) mod fallback_links;
 pub(crate) mod front_links;
 mod fumadocs;
+mod generated_pages;
 pub(crate) mod gitbook;
 pub(crate) mod hugo;
 pub(crate) mod jekyll;

@@ -26,7 +26,7 @@ impl LinkRules for MkDocs {
             let path = rebased(&options.docs, &link.path);
             return match file_of(site, link, &path) {
                 Some(found) => found,
-                None if options.generates_pages => Target::NotUnderstood,
+                None if may_be_generated(options, &path) => Target::NotUnderstood,
                 None => link.missing(Some(path)),
             };
         }
@@ -47,7 +47,11 @@ impl LinkRules for MkDocs {
             file_path = Some(path);
         }
         match browser(site, options).resolve(link) {
-            Target::Missing { .. } if options.generates_pages => Target::NotUnderstood,
+            Target::Missing { path, .. }
+                if path.iter().chain(&file_path).any(|path| may_be_generated(options, path)) =>
+            {
+                Target::NotUnderstood
+            }
             Target::Missing { path: Some(path), .. } if may_be_blog_page(site, link.from, &path) => {
                 Target::NotUnderstood
             }
@@ -117,6 +121,12 @@ pub(super) fn unused_definitions(text: &str, page: &Page) -> Vec<Link> {
     let unused = last.into_values().filter(|destination| !used.contains(&destination.start()));
     let link = |at: regex::Match<'_>| Link::of(at.as_str().to_owned(), at.range(), LinkKind::Reference);
     unused.map(link).collect()
+}
+
+/// Whether a plug-in may make the page at a path or an address.
+fn may_be_generated(options: &MkDocsOptions, path: &str) -> bool {
+    let relative_path = path.strip_prefix(options.docs.as_str()).filter(|rest| rest.starts_with('/')).unwrap_or(path);
+    options.generated.may_include(relative_path)
 }
 
 /// Whether a theme may provide a file, which can then be linked to like one in the docs folder.
@@ -259,9 +269,11 @@ mod tests {
     #[test]
     fn what_plugins_make_excuses_no_other_file() {
         let resolved = |config: &str, target: &str| {
-            let files = [("mkdocs.yml", config), ("docs/index.md", ""), ("docs/a.md", "")];
+            let script = "with mkdocs_gen_files.open(f'reference/{name}.md', 'w') as page:\n    pass\n";
+            let files = [("mkdocs.yml", config), ("docs/index.md", ""), ("docs/a.md", ""), ("gen.py", script)];
             Site::read(&crate::sample::site(&files)).resolve("docs/index.md", target)
         };
+        let scripts = "plugins:\n  - gen-files:\n      scripts: [gen.py]\n";
         let redirects =
             "use_directory_urls: false\nplugins:\n  - redirects:\n      redirect_maps:\n        old.md: a.md\n";
         for (config, target, expected) in [
@@ -269,6 +281,14 @@ mod tests {
             ("plugins: [tags]\n", "tags.md", Target::NotUnderstood),
             ("plugins: [search]\n", "tags.md", missing("docs/tags.md")),
             ("plugins: [gen-files]\n", "gone.md", Target::NotUnderstood),
+            (scripts, "gone.md", missing("docs/gone.md")),
+            (scripts, "reference/x.md", Target::NotUnderstood),
+            (scripts, "reference/x/", Target::NotUnderstood),
+            ("plugins: [api-autonav]\n", "reference/x.md", Target::NotUnderstood),
+            ("plugins: [api-autonav]\n", "gone.md", missing("docs/gone.md")),
+            ("plugins: [{mkdoxy: {projects: {cpp: {src-dirs: src}}}}]\n", "cpp/files.md", Target::NotUnderstood),
+            ("plugins: [{mkdoxy: {projects: {cpp: {src-dirs: src}}}}]\n", "gone.md", missing("docs/gone.md")),
+            ("plugins: [monorepo]\n", "gone.md", Target::NotUnderstood),
             (redirects, "old.html", Target::Redirect { destination: "/a".to_owned() }),
         ] {
             assert_eq!(resolved(config, target), expected, "{config} {target}");

@@ -2,6 +2,7 @@
 
 mod blog;
 pub(crate) mod folders;
+mod generated;
 mod links;
 mod names;
 
@@ -11,6 +12,7 @@ use docent_markdown::{ActiveTokens, AnchorStyle, Depth, Field, FieldValue, Front
 
 pub(super) use self::blog::Blog;
 use self::folders::FolderNavigation;
+use super::generated_pages::GeneratedPages;
 use super::yaml::{self, Yaml};
 use super::{Facts, Reference, Root, Rules, excluded};
 use crate::glob::Globs;
@@ -33,9 +35,6 @@ pub(crate) fn is_file(name: &str) -> bool {
     name == ZENSICAL || ending && name.strip_prefix("mkdocs").is_some_and(|rest| rest.starts_with(['.', '-', '_']))
 }
 
-/// Plug-ins that generate pages from anything other than Markdown files in the docs folder.
-const PAGE_GENERATING_PLUGINS: [&str; 6] = ["gen-files", "api-autonav", "monorepo", "multirepo", "simple", "mkdoxy"];
-
 /// Maximum nesting depth of the navigation, and of inherited configurations.
 const MAX_DEPTH: usize = 32;
 
@@ -50,8 +49,8 @@ pub(crate) struct MkDocsOptions {
     pub(crate) file_urls: bool,
     /// Whether absolute links are file paths, relative to the docs folder.
     pub(crate) absolute_from_docs: bool,
-    /// Whether a plug-in generates pages without a source file.
-    pub(crate) generates_pages: bool,
+    /// Where plug-ins make pages without a source file.
+    pub(super) generated: GeneratedPages,
     /// Whether a plug-in may make the page `tags.md`.
     pub(crate) lists_tags: bool,
     /// Whether there are hooks: scripts of the site that may change pages before they are built.
@@ -113,7 +112,11 @@ impl Rules for MkDocs {
         }
         let mut layout = Layout::of(Generator::MkDocs, home, roots);
         layout.anchors = anchors(&config, &text);
-        layout.options.mkdocs = MkDocsOptions { docs: folder.clone(), ..options(&config) };
+        layout.options.mkdocs = MkDocsOptions {
+            docs: folder.clone(),
+            generated: generated::generated_pages(tree, home, &config),
+            ..options(&config)
+        };
         layout.templates_in_code = has_plugin(&config, "macros");
         layout.snippets = snippets(tree, &config, home, &folder);
         let folder_navigation = layout.options.mkdocs.folder_navigation.clone();
@@ -249,7 +252,7 @@ fn options(config: &Yaml) -> MkDocsOptions {
         absolute_from_docs: absolute.and_then(Yaml::text) == Some("relative_to_docs"),
         has_hooks: config.get("hooks").is_some(),
         lists_tags: has_plugin(config, "tags"),
-        generates_pages: PAGE_GENERATING_PLUGINS.iter().any(|plugin| has_plugin(config, plugin)),
+        generated: GeneratedPages::default(),
         folder_navigation: FolderNavigation::of(config),
     }
 }

@@ -8,6 +8,7 @@ use docent_markdown::{
 };
 
 use super::built_site::BuiltSite;
+use super::generated_pages::GeneratedPages;
 use super::{Facts, LinkRules, Reference, Root, Rules};
 use crate::generators::fallback_links::resolve_by_name_if_there;
 use crate::glob::Globs;
@@ -35,9 +36,13 @@ const MARKDOWN_PARSERS: [&str; 3] = ["myst_parser", "myst_nb", "recommonmark"];
 /// Extensions that make pages of notebooks.
 const NOTEBOOK_PARSERS: [&str; 2] = ["myst_nb", "nbsphinx"];
 
-/// Extensions that make pages without a source file in the docs, from source code or from example programs. Those for
-/// redirects make no document that a link can name.
-const PAGE_GENERATING_EXTENSIONS: [&str; 3] = ["autodoc2", "autoapi", "sphinx_gallery"];
+/// Extensions that make pages without a source file in the docs, from source code or from example programs, each with the
+/// setting for their folders and the usual one. Those for redirects make no document that a link can name.
+const PAGE_GENERATING_EXTENSIONS: [(&str, &str, &str); 3] = [
+    ("autodoc2", "autodoc2_output_dir", "apidocs"),
+    ("autoapi", "autoapi_root", "autoapi"),
+    ("sphinx_gallery", "gallery_dirs", "auto_examples"),
+];
 
 /// Whether a file is a configuration; `folder` is relative to the folder of the docs.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
@@ -55,8 +60,8 @@ pub(crate) struct SphinxOptions {
     pub(crate) reads_notebooks: bool,
     /// Whether Read the Docs is told to build a folder for each page.
     builds_folders: bool,
-    /// Whether an extension makes pages without a source file.
-    generates_pages: bool,
+    /// Where extensions make pages without a source file.
+    generated: GeneratedPages,
     /// Whether `autosummary` makes pages of modules, classes and functions.
     summarizes_code: bool,
     /// The role of text in single backquotes in reStructuredText; empty where it is just text.
@@ -75,7 +80,13 @@ impl SphinxOptions {
             site.all_files().any(|file| is_in(file, &package) || is_in(file, &module))
         };
         let has_page = || site.files().any(|file| folder(file) == own && site.address(file).is_some());
-        self.generates_pages || self.summarizes_code && (name.contains('.') || !has_page() || is_module())
+        self.is_generated(path) || self.summarizes_code && (name.contains('.') || !has_page() || is_module())
+    }
+
+    /// Whether an extension may write a page to a path.
+    fn is_generated(&self, path: &str) -> bool {
+        let inside = path.strip_prefix(self.source.as_str()).filter(|rest| rest.starts_with('/')).unwrap_or(path);
+        self.generated.may_include(inside)
     }
 
     /// Whether files of this format become pages.
@@ -230,7 +241,6 @@ fn read(text: &str, home: &str, file: &str, source: String) -> Option<Layout> {
     root.excluded = Globs::of(file, excluded.iter().map(String::as_str));
     let mut layout = Layout::of(Generator::Sphinx, home, vec![root]);
     layout.anchors = AnchorStyle::Docutils;
-    let generates_pages = PAGE_GENERATING_EXTENSIONS.iter().any(|name| text.contains(name));
     layout.notebook_anchors =
         Some(if text.contains(NOTEBOOK_PARSERS[1]) { AnchorStyle::Nbsphinx } else { AnchorStyle::Docutils });
     let default_role = DEFAULT_ROLE.captures(&text).map_or_else(String::new, |found| found[1].to_owned());
@@ -239,11 +249,39 @@ fn read(text: &str, home: &str, file: &str, source: String) -> Option<Layout> {
         reads_markdown,
         reads_notebooks,
         builds_folders: false,
-        generates_pages,
+        generated: generated_pages(&text),
         summarizes_code: text.contains("sphinx.ext.autosummary"),
         default_role,
     };
     Some(layout)
+}
+
+/// The folders that extensions write pages to: strings behind their setting, or behind none the usual ones.
+fn generated_pages(text: &str) -> GeneratedPages {
+    regex!(FOLDERS, r#"^["']?\s*(?::\s*str\s*)?[:=]\s*(?:"([^"\n]*)"|'([^'\n]*)'|\[\s*([^\[\]()]*)\])\s*(?:[,}\n]|$)"#);
+    regex!(STRING, r#"["']([^"'\n]*)["']"#);
+    let is_string = |item: &str| ['"', '\''].iter().any(|quote| item.starts_with(*quote) && item.ends_with(*quote));
+    let mut pages = GeneratedPages::default();
+    for (_, setting, usual) in PAGE_GENERATING_EXTENSIONS.iter().filter(|(name, ..)| text.contains(name)) {
+        let set = text.match_indices(setting).map(|(at, name)| {
+            let found = FOLDERS.captures(&text[at + name.len()..])?;
+            let folders = match (found.get(1).or(found.get(2)), found.get(3)) {
+                (Some(one), _) => vec![one.as_str().to_owned()],
+                // A list of strings alone.
+                (None, list)
+                    if list?.as_str().split(',').map(str::trim).all(|item| item.is_empty() || is_string(item)) =>
+                {
+                    STRING.captures_iter(list?.as_str()).map(|found| found[1].to_owned()).collect()
+                }
+                _ => return None,
+            };
+            Some(folders.into_iter().map(|folder| folder.trim_start_matches("./").trim_matches('/').to_owned()))
+        });
+        let set: Option<Vec<_>> = set.collect();
+        let set = set.map(|folders| folders.into_iter().flatten().collect::<Vec<String>>());
+        pages.add(set.map(|set| if set.is_empty() { vec![(*usual).to_owned()] } else { set }));
+    }
+    pages
 }
 
 /// Where Read the Docs is told how to build the site.
@@ -305,7 +343,7 @@ impl LinkRules for Sphinx {
             };
         }
         if has_page_ending(&link.path) {
-            return if options.generates_pages { Target::NotUnderstood } else { link.missing(Some(path)) };
+            return if options.is_generated(&path) { Target::NotUnderstood } else { link.missing(Some(path)) };
         }
         // A link may omit the extension of a page, or name the built `.html` file.
         let stem = path.strip_suffix(".html").unwrap_or(&path);

@@ -172,8 +172,8 @@ pub(super) fn resolve(site: &Site, link: &ParsedLink<'_>) -> Target {
     }
     let lower = path.to_ascii_lowercase();
     let is_file = has_page_ending(&path) || IMAGE_EXTENSIONS.iter().any(|ending| lower.ends_with(ending));
-    let is_made =
-        options.generates_pages || has_page_ending(&path) && options.may_generate(site, stem(&path).unwrap_or(&path));
+    let is_made = options.is_generated(&path)
+        || has_page_ending(&path) && options.may_generate(site, stem(&path).unwrap_or(&path));
     match is_file && !is_made && !link.target.contains('*') {
         true => link.missing(Some(path)),
         false => Target::NotUnderstood,
@@ -297,7 +297,22 @@ mod tests {
             (summaries, ":doc:`acme.Client`", unknown.clone()),
             (summaries, ":doc:`/generated/Client`", unknown.clone()),
             ("sphinxext.rediraffe", ":doc:`nowhere`", missing("docs/guide/nowhere")),
-            ("autoapi.extension", ":doc:`nowhere`", unknown),
+            ("autoapi.extension", ":doc:`nowhere`", missing("docs/guide/nowhere")),
+            ("autoapi.extension", ":doc:`/autoapi/acme/index`", unknown.clone()),
+            ("autoapi.extension']\nautoapi_root = 'api/ref'\nx = ['", ":doc:`/api/ref/acme`", unknown.clone()),
+            (
+                "autoapi.extension']\nautoapi_root = 'api/ref'\nx = ['",
+                ":doc:`/autoapi/acme`",
+                missing("docs/autoapi/acme"),
+            ),
+            ("sphinx_gallery.gen_gallery']\nc = {'gallery_dirs': [own]}\nx = ['", "/c/gone.rst", unknown.clone()),
+            ("autoapi.extension']\nautoapi_root = folder()\nx = ['", ":doc:`nowhere`", unknown.clone()),
+            ("sphinx_gallery.gen_gallery']\nc = {'gallery_dirs': ['a', 'b']}\nx = ['", "/b/gone.rst", unknown),
+            (
+                "sphinx_gallery.gen_gallery']\nc = {'gallery_dirs': ['a', 'b']}\nx = ['",
+                "/c/gone.rst",
+                missing("docs/c/gone.rst"),
+            ),
         ] {
             assert_eq!(with(extension).resolve("docs/guide/start.rst", target), expected, "{extension} {target}");
         }
