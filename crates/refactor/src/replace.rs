@@ -358,7 +358,14 @@ impl Work<'_> {
             let at = labels.partition_point(|label| label.start <= range.start);
             at > 0 && range.end <= labels[at - 1].end
         };
-        let (matches, left): (Vec<_>, Vec<_>) = occurrences(text, self.find).into_iter().partition(is_in_label);
+        // A key of TOML without quotes is one word.
+        let is_word = self.replace.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+        let is_bare = |range: &Range<usize>| {
+            let label = &labels[labels.partition_point(|label| label.start <= range.start) - 1];
+            file.ends_with(".toml") && !text[..label.start].ends_with(['"', '\''])
+        };
+        let is_replaceable = |range: &Range<usize>| is_in_label(range) && (is_word || !is_bare(range));
+        let (matches, left): (Vec<_>, Vec<_>) = occurrences(text, self.find).into_iter().partition(is_replaceable);
         result.leave(file, left.len());
         result.add(file, matches.into_iter().map(|range| TextEdit::new(range, self.replace)).collect());
     }

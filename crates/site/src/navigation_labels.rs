@@ -2,10 +2,15 @@
 
 use std::ops::Range;
 
-use docent_markdown::{file_name, lines_after, regex};
+use docent_markdown::{Depth, file_name, lines_after, regex};
+use toml::de::{DeTable, DeValue};
 
+use crate::generators::mkdocs::zensical_nav;
 use crate::script::Script;
 use crate::site_data::SiteData;
+
+/// Maximum nesting depth of a navigation in TOML.
+const MAX_DEPTH: usize = 32;
 
 impl SiteData {
     /// The labels in a file of navigation, between their quotes and in order. None of JSON, which has more to be told from.
@@ -13,6 +18,7 @@ impl SiteData {
         match Self::of(file) {
             Some(Self::Script(script)) => script.labels(&Script::of(text)),
             Some(Self::MkDocs) => in_yaml(text, |block, line| block == "nav" && !is_member(line)),
+            Some(Self::Zensical) => in_toml(text),
             Some(Self::Yaml) if matches!(file_name(file), ".pages" | ".nav.yml") => in_yaml(text, |_, _| true),
             Some(Self::Yaml | Self::Data) => in_yaml(text, |_, line| is_member(line)),
             _ => Vec::new(),
@@ -49,6 +55,34 @@ fn in_yaml<'t>(text: &'t str, admits: impl Fn(&'t str, &'t str) -> bool) -> Vec<
     labels
 }
 
+/// The keys of the tables in the `nav` of a `zensical.toml`. Without quotes, a key is one word of ASCII.
+fn in_toml(text: &str) -> Vec<Range<usize>> {
+    fn keys(value: &DeValue<'_>, depth: Depth, labels: &mut Vec<Range<usize>>) {
+        let Some(depth) = depth.inside() else { return };
+        match value {
+            DeValue::Array(items) => items.iter().for_each(|item| keys(item.get_ref(), depth, labels)),
+            DeValue::Table(members) => {
+                for (key, member) in members {
+                    labels.push(key.span());
+                    keys(member.get_ref(), depth, labels);
+                }
+            }
+            _ => {}
+        }
+    }
+    let Ok(table) = DeTable::parse(text) else { return Vec::new() };
+    let mut labels = Vec::new();
+    if let Some(nav) = zensical_nav(table.get_ref()) {
+        keys(nav.get_ref(), Depth::of(MAX_DEPTH), &mut labels);
+    }
+    labels.sort_by_key(|label| label.start);
+    for label in labels.iter_mut().filter(|label| text[(*label).clone()].starts_with(['"', '\''])) {
+        *label = label.start + 1..label.end - 1;
+    }
+    labels.retain(|label| !text[label.clone()].contains('\\'));
+    labels
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +99,11 @@ mod tests {
             ("sidebars.js", "module.exports = { a: ['b', { type: 'category', label: 'C', items: ['d'] }] }", "C"),
             (".vitepress/config.mts", "export default { nav: [{ text: 'A', link: '/b' }, { text: f() }] }", "A"),
             ("a/_meta.ts", "export default { index: 'A', b: { title: 'C', type: 'page' }, d: f('e') }", "A, C"),
+            (
+                "zensical.toml",
+                "[project]\nsite_name = \"Z\"\nnav = [\"a.md\", { B = \"b.md\" }, { \"C d\" = [{ 'E' = \"e.md\" }] }]\n",
+                "B, C d, E",
+            ),
             ("docs.json", "{\"name\": \"A\"}", ""),
             ("a.yml", "name: A", ""),
         ] {
@@ -76,7 +115,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn labels_stand_in_the_text_in_order(text in "([a-z:'\"\\[\\]{}#-]|- | |\n|label: |nav:\n){0,40}") {
-            for file in ["mkdocs.yml", ".pages", "toc.yml", "sidebars.js", "_meta.js"] {
+            for file in ["mkdocs.yml", "zensical.toml", ".pages", "toc.yml", "sidebars.js", "_meta.js"] {
                 let mut end = 0;
                 for label in SiteData::labels(file, &text) {
                     proptest::prop_assert!(end <= label.start && text.get(label.clone()).is_some());

@@ -275,6 +275,16 @@ fn labels_of_other_navigations_change_or_are_told_of() {
     assert_eq!(text(&tree, "docs/_category_.json"), "{\"label\": \"Zenith things\"}\n");
     assert!(text(&tree, "sidebars.js").contains("label: 'Zenith', items: ['Acme']"));
     assert!(refactored.left[0].starts_with("`sidebars.js`: 1 place"), "{:?}", refactored.left);
+
+    let toml = "[project]\nsite_name = \"Acme\"\nnav = [{ Acme = \"Acme.md\" }, { \"Acme start\" = [\"a.md\"] }]\n";
+    let tree = site(&[("zensical.toml", toml), ("docs/Acme.md", "# A\n"), ("docs/a.md", "# A\n")]);
+    let (after, _) = everywhere(&tree, "Acme", "Zenith");
+    let expected = toml.replace("{ Acme", "{ Zenith").replace("Acme start", "Zenith start");
+    assert_eq!(text(&after, "zensical.toml"), expected);
+    // A key of two words needs quotes.
+    let (after, refactored) = everywhere(&tree, "Acme", "Big Co");
+    assert_eq!(text(&after, "zensical.toml"), toml.replace("Acme start", "Big Co start"));
+    assert!(refactored.left[0].starts_with("`zensical.toml`: 3 places"), "{:?}", refactored.left);
 }
 
 /// The docs root `docs` of a repository.

@@ -5,7 +5,7 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use super::{Contents, EditableEntry, EntryNaming, Shape, page_of};
-use crate::generators::mkdocs::ZENSICAL;
+use crate::generators::mkdocs::{ZENSICAL, zensical_nav};
 use crate::model::Site;
 use crate::tree::{Tree, from_config_folder, joined_in};
 
@@ -17,9 +17,7 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
     let file = from_config_folder(tree, site.layout().home(), ZENSICAL);
     let Some(text) = tree.text(&file) else { return Vec::new() };
     let Ok(table) = DeTable::parse(&text) else { return Vec::new() };
-    let table = table.get_ref();
-    let project = table.get("project").and_then(|project| project.get_ref().as_table()).unwrap_or(table);
-    let Some(nav) = project.get("nav") else { return Vec::new() };
+    let Some(nav) = zensical_nav(table.get_ref()) else { return Vec::new() };
     let contents = site.layout().folders().map(|base| {
         let mut entries = Vec::new();
         let page = |path: &str| page_of(site, joined_in(tree.root(), base, path));

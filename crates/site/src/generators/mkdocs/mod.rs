@@ -9,6 +9,7 @@ mod names;
 use std::borrow::Cow;
 
 use docent_markdown::{ActiveTokens, AnchorStyle, Depth, Field, FieldValue, FrontMatter, Page, folder, regex};
+use toml::de::{DeTable, DeValue};
 
 pub(super) use self::blog::Blog;
 use self::folders::FolderNavigation;
@@ -213,6 +214,11 @@ fn zensical(text: &str) -> Result<Yaml, String> {
         (name, value)
     });
     Ok(Yaml::Map(members.collect()))
+}
+
+/// The navigation of a `zensical.toml`.
+pub(crate) fn zensical_nav<'t>(table: &'t DeTable<'t>) -> Option<&'t toml::Spanned<DeValue<'t>>> {
+    table.get("project").and_then(|project| project.get_ref().as_table()).unwrap_or(table).get("nav")
 }
 
 /// The front matter of a post, with a title derived from the post if it sets none.
