@@ -19,7 +19,7 @@ const MAX_LINKS: usize = 1_000;
 const MAX_TARGET_BYTES: usize = 4_096;
 
 /// Maximum number of files that are read through symbolic links.
-const MAX_LINKED_FILES: usize = 10_000;
+pub(crate) const MAX_LINKED_FILES: usize = 10_000;
 
 /// The files below the docs root at one commit.
 #[derive(Clone)]
@@ -70,39 +70,6 @@ impl Docs {
         Ok(DocsOverview { pages, skipped, generator: site.generator(), sites: sites_in(&tree.paths()) })
     }
 
-    /// The files of the repository to which symbolic links among `files` lead, each by the path through the link. Links in
-    /// linked folders are not followed, nor are links out of the repository.
-    fn linked(&self, files: &Listing) -> Result<Vec<(String, TreeFile)>, GitError> {
-        let all = if self.root.is_empty() { files.clone() } else { self.base.files("")? };
-        let mut linked = Vec::new();
-        for link in files.iter().filter(|file| file.mode == FileMode::Symlink).take(MAX_LINKS) {
-            let target = match self.base.blob_within(link.blob, MAX_TARGET_BYTES) {
-                Ok(Some(target)) => target,
-                Ok(None) | Err(GitError::Absent { .. }) => continue,
-                Err(error) => return Err(error),
-            };
-            let folder = link.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-            let Some(target) = std::str::from_utf8(&target)
-                .ok()
-                .filter(|target| !target.starts_with('/'))
-                .and_then(|target| joined(folder, target))
-            else {
-                continue;
-            };
-            for file in all.iter().filter(|file| file.mode.is_file()) {
-                match file.path.strip_prefix(target.as_str()) {
-                    Some("") => linked.push((link.path.clone(), file.clone())),
-                    Some(rest) if rest.starts_with('/') => linked.push((format!("{}{rest}", link.path), file.clone())),
-                    _ => {}
-                }
-                if linked.len() >= MAX_LINKED_FILES {
-                    return Ok(linked);
-                }
-            }
-        }
-        Ok(linked)
-    }
-
     /// A file of the repository, inside or outside of the docs; `None` when there is none. `path` is relative to the
     /// root of the repository.
     ///
@@ -115,6 +82,43 @@ impl Docs {
             read => read,
         }
     }
+}
+
+/// The files of the repository to which symbolic links among `files`, those below `root`, lead, each by the path through the
+/// link. Links in linked folders are listed and not followed, nor are links out of the repository.
+pub(crate) fn linked_files(base: &Base, root: &str, files: &Listing) -> Result<Vec<(String, TreeFile)>, GitError> {
+    let mut links = files.iter().filter(|file| file.mode == FileMode::Symlink).take(MAX_LINKS).peekable();
+    if links.peek().is_none() {
+        return Ok(Vec::new());
+    }
+    let all = if root.is_empty() { files.clone() } else { base.files("")? };
+    let mut linked = Vec::new();
+    for link in links {
+        let target = match base.blob_within(link.blob, MAX_TARGET_BYTES) {
+            Ok(Some(target)) => target,
+            Ok(None) | Err(GitError::Absent { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        let folder = link.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let Some(target) = std::str::from_utf8(&target)
+            .ok()
+            .filter(|target| !target.starts_with('/'))
+            .and_then(|target| joined(folder, target))
+        else {
+            continue;
+        };
+        for file in all.iter() {
+            match file.path.strip_prefix(target.as_str()) {
+                Some("") => linked.push((link.path.clone(), file.clone())),
+                Some(rest) if rest.starts_with('/') => linked.push((format!("{}{rest}", link.path), file.clone())),
+                _ => {}
+            }
+            if linked.len() >= MAX_LINKED_FILES {
+                return Ok(linked);
+            }
+        }
+    }
+    Ok(linked)
 }
 
 impl Source for Docs {
@@ -130,8 +134,9 @@ impl Source for Docs {
                 .map(|path| SourceFile { path: path.to_owned(), blob: file.blob.to_string() })
         };
         let mut found: Vec<SourceFile> = readable.filter_map(|file| source(&file.path, file)).collect();
-        if files.iter().any(|file| file.mode == FileMode::Symlink) {
-            let linked = self.linked(&files)?;
+        let mut linked = linked_files(&self.base, &self.root, &files)?;
+        linked.retain(|(_, file)| file.mode.is_file());
+        if !linked.is_empty() {
             found.extend(linked.iter().filter_map(|(path, file)| source(path, file)));
             found.sort();
         }

@@ -10,7 +10,7 @@ use docent_workspace::{Base, BlobId, FileHistory, GitError, Listing, Node, Overl
 use parking_lot::Mutex;
 
 use crate::change_text::{ChangeKind, PageChange, title_of};
-use crate::docs::{path_below_root, repository_path};
+use crate::docs::{MAX_LINKED_FILES, linked_files, path_below_root, repository_path};
 
 /// Maximum number of former contents of a file that are looked through.
 const MAX_FORMER_PER_FILE: usize = 100;
@@ -139,6 +139,10 @@ impl Tree for Draft {
 
     fn unread(&self) -> Vec<String> {
         self.before.unread()
+    }
+
+    fn linked(&self) -> Vec<String> {
+        self.before.linked()
     }
 
     fn read(&self, path: &str) -> Option<Vec<u8>> {
@@ -302,6 +306,13 @@ impl Tree for OriginalDocs {
         let all = if self.root.is_empty() { None } else { self.base.files("").ok() };
         let unread = all.as_ref().unwrap_or(&self.files).iter().filter(|file| !file.mode.is_file());
         unread.map(|file| from_root(&self.root, &file.path)).collect()
+    }
+
+    fn linked(&self) -> Vec<String> {
+        // A list that is not whole tells nothing of what it lacks.
+        let linked = linked_files(&self.base, &self.root, &self.files).unwrap_or_default();
+        let linked = if linked.len() < MAX_LINKED_FILES { linked } else { Vec::new() };
+        linked.iter().map(|(path, _)| from_root(&self.root, path)).collect()
     }
 
     fn read(&self, path: &str) -> Option<Vec<u8>> {

@@ -10,7 +10,7 @@ use docent_markdown::{
 
 use crate::generators::{Rules, front_links, rules};
 use crate::layout::{Generator, Layout, below};
-use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink, is_external};
+use crate::link_target::{LinkRequest, LinkSyntax, ParsedLink, has_page_ending, is_external};
 use crate::paths::path_in;
 use crate::sites::configured_by;
 use crate::skip_reason::SkipReason;
@@ -78,6 +78,8 @@ pub struct Site {
     lower_case: OnceLock<HashMap<String, String>>,
     /// Symbolic links and submodules.
     unread: BTreeSet<String>,
+    /// Files by their paths through symbolic links, if the generator follows links.
+    linked: BTreeSet<String>,
     /// The folders with the configuration of a generator.
     site_folders: OnceLock<BTreeSet<String>>,
 }
@@ -144,6 +146,7 @@ impl Site {
         let redirects = redirects.map(|(source, destination)| (trimmed(source).to_owned(), destination.to_owned()));
         let redirects = redirects.chain(aliases).collect();
         let root = tree.root().to_owned();
+        let linked = if layout.facts().follows_links { tree.linked() } else { Vec::new() }.into_iter().collect();
         Self {
             layout,
             files,
@@ -158,6 +161,7 @@ impl Site {
             redirects,
             lower_case: OnceLock::new(),
             unread: tree.unread().into_iter().collect(),
+            linked,
             site_folders: OnceLock::new(),
         }
     }
@@ -398,6 +402,9 @@ impl Site {
         let Some(mut link) = ParsedLink::read(from, target, syntax) else {
             return match rules(self.generator()).resolve_template(self, from, target) {
                 Target::Missing { .. } if self.layout.is_narrowed => Target::NotUnderstood,
+                Target::Missing { path: Some(path), anchor } if self.may_be_unread(from, "", Some(&path)) => {
+                    self.through_link(path, anchor).unwrap_or(Target::NotUnderstood)
+                }
                 resolved => resolved,
             };
         };
@@ -423,9 +430,27 @@ impl Site {
             Target::Missing { path, .. }
                 if self.may_be_unread(from, &link.path, path.as_deref()) || self.leads_out(&link, path.as_deref()) =>
             {
-                Target::NotUnderstood
+                path.and_then(|path| self.through_link(path, link.anchor)).unwrap_or(Target::NotUnderstood)
             }
             target => target,
+        }
+    }
+
+    /// What a path through a symbolic link leads to. The anchors there are not known, since a page is read by its own path.
+    fn through_link(&self, path: String, anchor: Option<String>) -> Option<Target> {
+        let endings = ["", ".md", ".rst"].into_iter();
+        let found = endings.map(|ending| format!("{path}{ending}")).find(|file| self.linked.contains(file));
+        let mut above = path.match_indices('/').map(|(at, _)| &path[..at]);
+        // In a folder that is linked, and not behind another link there.
+        let is_in_linked_folder = above.clone().all(|folder| !self.linked.contains(folder))
+            && above.find(|folder| self.unread.contains(*folder)).is_some_and(|link| {
+                let below = format!("{link}/");
+                self.linked.range(below.clone()..).next().is_some_and(|file| file.starts_with(&below))
+            });
+        match found {
+            Some(file) => Some(Target::Asset { file }),
+            None if has_page_ending(&path) && is_in_linked_folder => Some(Target::Missing { path: Some(path), anchor }),
+            None => None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod doubling;
 mod link_syntax;
+mod linked;
 mod narrow_docs_root;
 mod new_pages;
 mod notebooks;

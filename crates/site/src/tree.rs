@@ -43,6 +43,12 @@ pub trait Tree {
     fn unread(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// The files of the repository to which symbolic links inside of the docs root lead, by their paths through the links.
+    /// A link in a linked folder is one of them, and what it leads to is not.
+    fn linked(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 impl Tree for BTreeMap<String, Vec<u8>> {
@@ -84,6 +90,10 @@ impl Tree for ChangedTree<'_> {
 
     fn unread(&self) -> Vec<String> {
         self.below.unread()
+    }
+
+    fn linked(&self) -> Vec<String> {
+        self.below.linked()
     }
 
     fn read(&self, path: &str) -> Option<Vec<u8>> {

@@ -6,13 +6,15 @@ use std::time::Duration;
 use docent_forge::{ForgeError, PullState};
 use docent_llm::ModelErrorKind;
 use docent_llm::scripted::{Reply, ReplyGate, Scripted};
-use docent_site::SkipReason;
+use docent_quarantine::Quarantine;
+use docent_site::{SkipReason, Tree};
 use docent_types::TodoStatus;
 use serde_json::json;
 
 use super::model::{Planned, finish};
 use super::*;
 use crate::Docs;
+use crate::files::OriginalDocs;
 
 #[tokio::test(start_paused = true)]
 async fn a_prompt_becomes_a_branch_with_one_commit_and_a_pull_request() {
@@ -68,6 +70,30 @@ async fn a_page_whose_content_the_repository_lacks_is_skipped_and_told() {
     let job = world.asks("Add a page setup.md titled \"Setup\"").await;
     let ended = world.works_on(&job).await;
     assert!(message(&ended).contains("there is a file `setup.md` already"), "{}", message(&ended));
+}
+
+#[tokio::test(start_paused = true)]
+async fn files_behind_symbolic_links_are_known_by_the_links() {
+    let world = World::new();
+    let link = |path: &str, target: &str| {
+        let file = world.dir.path().join("target");
+        std::fs::write(&file, target).expect("written");
+        let blob = world.git(&["hash-object", "-w", &file.display().to_string()]);
+        world.git(&["update-index", "--add", "--cacheinfo", &format!("120000,{blob},{path}")]);
+    };
+    world.git(&["read-tree", "main"]);
+    link("docs/code", "../src");
+    link("docs/first.md", "index.md");
+    link("docs/out", "../../elsewhere");
+    link("docs/long", &"x".repeat(5_000));
+    link("src/more", "../docs");
+    let tree = world.git(&["write-tree"]);
+    let commit = world.git(&["commit-tree", &tree, "-p", "main", "-m", "Links"]);
+    world.git(&["update-ref", "refs/heads/main", &commit]);
+    let mirror = world.look().await;
+    let base = mirror.base(mirror.branch("main").expect("is there")).expect("reads");
+    let docs = OriginalDocs::new(base, "docs", &Quarantine::default()).expect("reads");
+    assert_eq!(docs.linked(), ["code/more", "code/widget.txt", "first.md"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -145,6 +145,8 @@ pub(crate) struct Facts {
     /// Whether a script or the generator may find ids on pages in Markdown in any letter case. Otherwise, case counts,
     /// as browsers compare ids.
     pub(crate) ids_in_any_case: bool,
+    /// Whether files behind symbolic links are files like others.
+    pub(crate) follows_links: bool,
     /// Whether pages that look like MDX are read as MDX, whatever their extension.
     pub(crate) reads_markdown_as_mdx: bool,
     /// Whether `{: #id }` behind an element of Markdown sets its attributes.

@@ -68,6 +68,7 @@ impl Rules for MkDocs {
             is_main_configuration: Some(|_, name| is_file(name)),
             reads_attribute_lists: true,
             index_replaces_page: true,
+            follows_links: true,
             inert_fields: "\
                 hide hide[] nav_title search.exclude search.boost subtitle social.cards date.created date.updated \
                 readtime pin links[] links[].title slug show_root_toc_entry revision_date",

@@ -107,6 +107,7 @@ impl Rules for Sphinx {
         Facts {
             is_main_configuration: Some(is_file),
             ids_in_any_case: true,
+            follows_links: true,
             inert_fields: "orphan tocdepth myst.html_meta.description myst.html_meta.keywords html_meta.description",
             active_tokens: ActiveTokens { attribute_lists: true, directives: true, ..ActiveTokens::default() },
             program_folders: &["_ext", "_themes", "_theme"],
