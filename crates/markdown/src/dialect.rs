@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use crate::code::ActiveTokens;
 use crate::dialect_marks as marks;
+use crate::dialect_myst::{Myst, MystLine};
 use crate::dialect_templates::TemplateTags;
 use crate::lines_from::{Composed, Fence, FenceLine};
 use crate::parse_lines::{columns, has_three, lines_after};
@@ -24,7 +25,11 @@ const DEEPEST: usize = 32;
 regex!(CONTAINER_TAB, r"^([ \t]*)(?:==|@tab(?::active)?)[ \t]+([^=\n].*)$");
 regex!(CONTENTS, r"^[ \t]*(?:\[\[_?[Tt][Oo][Cc]_?\]\]|\[TOC\])[ \t]*$");
 regex!(ICON, r":(?:material|octicons|fontawesome|simple)-[a-z0-9-]+:");
-regex!(ATTRIBUTE_LIST, r#"\{(?::[ \t]*[.#]?|[ \t]*[.#])[A-Za-z][^{}\n]*\}"#);
+// With the extensions of kramdown (`{::options …}`), which are not displayed either.
+regex!(
+    ATTRIBUTE_LIST,
+    r#"\{(?::[ \t]*[.#]?|[ \t]*[.#])[A-Za-z][^{}\n]*\}|\{::(?:options|nomarkdown|comment)[^{}\n]*\}|\{:/[^{}\n]*\}"#
+);
 regex!(TITLE_ATTRIBUTE, r#"title=(?:"([^"]*)"|'([^']*)')"#);
 
 // A text without any of these is plain Markdown already. One pattern looks for all of them.
@@ -34,8 +39,8 @@ regex!(
 );
 
 /// Translates a text into plain Markdown; `None` if nothing needs to change. `origin` maps a line of the text to its
-/// line of the page; nothing before the byte `body` is changed. Of `tokens`, blocks of Python Markdown count, and
-/// templates that are expanded before Markdown is read, as those are that are expanded in code.
+/// line of the page; nothing before the byte `body` is changed. Of `tokens`, blocks of Python Markdown and
+/// directives count, and templates that are expanded before Markdown is read, as those are that are expanded in code.
 pub fn translate(
     text: &str,
     body: usize,
@@ -45,23 +50,32 @@ pub fn translate(
 ) -> Option<Composed> {
     let has_attribute_lists = attribute_lists == AttributeLists::Enabled && ATTRIBUTE_LIST.is_match(text);
     let has_blocks = tokens.python_blocks && text.contains("///");
+    let has_directives = tokens.directives && text.contains(['{', ')', '%', '+']);
     let has_tags = tokens.templates_in_code && TemplateTags::are_in(text, tokens.templates);
-    (has_attribute_lists || has_blocks || has_tags || MARKERS.is_match(text)).then_some(())?;
+    (has_attribute_lists || has_blocks || has_directives || has_tags || MARKERS.is_match(text)).then_some(())?;
     let mut translator = Translator {
         out: Composed::default(),
         fence: Fence::default(),
         open: Vec::new(),
         containers: 0,
         attribute_lists,
-        has_blocks,
+        has_python_blocks: tokens.python_blocks,
+        myst: has_directives.then(Myst::default),
         is_in_options: false,
         tags: has_tags.then(|| TemplateTags::new(tokens.templates)),
     };
+    let mut after_tag = body;
     for (number, (at, line)) in (1..).zip(lines_after(text, 0)) {
         let origin = origin(number);
-        match at < body {
-            true => translator.out.push(line, origin),
-            false => translator.line(line, origin),
+        let tag = translator.tags.as_ref().filter(|_| at >= after_tag && !translator.fence.is_open());
+        match tag.and_then(|tags| tags.on_lines(&text[at..])) {
+            _ if at < body => translator.out.push(line, origin),
+            _ if at < after_tag => {}
+            Some(lines) => {
+                after_tag = at + lines.len();
+                translator.line(&lines.trim_end().replace('\n', " "), origin);
+            }
+            None => translator.line(line, origin),
         }
     }
     Some(translator.out)
@@ -111,9 +125,10 @@ struct Translator {
     /// The number of open `:::` containers.
     containers: usize,
     attribute_lists: AttributeLists,
-    has_blocks: bool,
-    /// Whether the last line began a block (`///`) or is one of its options.
+    has_python_blocks: bool,
+    /// Whether the last line began a block (`///`, `::: module`) or is one of its options.
     is_in_options: bool,
+    myst: Option<Myst>,
     tags: Option<TemplateTags>,
 }
 
@@ -135,7 +150,22 @@ impl Translator {
         if self.is_in_options {
             return;
         }
+        let is_in_fence = self.fence.is_open();
+        let line = match self.myst.as_mut().filter(|_| !is_in_fence).map(|myst| myst.line(&line)) {
+            None => line,
+            Some(MystLine::Text(text)) => Cow::Owned(text.into_owned()),
+            Some(MystLine::Title(indent, title, words)) => {
+                self.title(indent, &title, origin);
+                let end = if words.is_empty() { "" } else { "\n" };
+                return self.out.push(&format!("{words}{end}"), origin);
+            }
+            Some(MystLine::Code(fence)) => Cow::Owned(fence),
+            Some(MystLine::Nothing) => return self.out.push("\n", origin),
+        };
         if self.fence.line(&line) == FenceLine::Inside {
+            if is_in_fence && self.myst.as_mut().is_some_and(|myst| myst.is_option(&line)) {
+                return;
+            }
             return self.out.push(&line, origin);
         }
         let words = line.trim_end_matches(['\n', '\r']);
@@ -171,7 +201,7 @@ impl Translator {
                 None => self.tab_of_container(line),
             },
             b'@' => self.tab_of_container(line),
-            b'/' if self.has_blocks => {
+            b'/' if self.has_python_blocks => {
                 let (indent, kind, title) = marks::block(line)?;
                 self.is_in_options = !kind.is_empty();
                 Some((indent, title.map_or_else(|| usual_title(kind).into(), Cow::from)))
@@ -179,6 +209,15 @@ impl Translator {
             b':' => {
                 if marks::ends_container(line) {
                     self.containers = self.containers.saturating_sub(1);
+                    return Some(("", "".into()));
+                }
+                if let Some((indent, name)) = marks::documented(line).filter(|_| self.has_python_blocks) {
+                    self.is_in_options = true;
+                    return Some((indent, format!("`{name}`").into()));
+                }
+                let inside = line.trim().trim_matches(':');
+                if line.trim_end().ends_with(":::") && (!inside.contains(' ') || inside.contains("=\"")) {
+                    // A block of docfx on one line.
                     return Some(("", "".into()));
                 }
                 let mark = marks::container(line)?;
@@ -298,7 +337,10 @@ mod tests {
     use super::*;
 
     fn plain(text: &str) -> String {
-        let tokens = ActiveTokens { python_blocks: true, ..ActiveTokens::default() };
+        with(ActiveTokens::default(), text)
+    }
+
+    fn with(tokens: ActiveTokens, text: &str) -> String {
         translate(text, 0, AttributeLists::Enabled, tokens, |line| line)
             .map_or_else(|| text.to_owned(), |composed| composed.text)
     }
@@ -330,14 +372,26 @@ mod tests {
             ("## T { #id .x }\n\n[TOC]\n", "## T { #id .x }\n\n\n"),
             ("```\n!!! note\n    :::\n```\n", "```\n!!! note\n    :::\n```\n"),
             ("a == b\n== c\n::: \n", "a == b\n== c\n\n"),
+            (":::row:::\na\n:::image src=\"b\":::\n:::row-end:::\n", "\na\n\n\n"),
+            ("{::options a=\"b\" /}\n{::nomarkdown}a{:/}\n", "\na\n"),
+        ] {
+            assert_eq!(plain(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn blocks_of_python_become_their_titles_and_contents() {
+        for (text, expected) in [
             (
                 "/// note | T\n    open: true\n    attrs: {class: x}\n\na\n\n//// tab | B\nb\n////\n///\nc\n",
                 "\n**T**\n\n\na\n\n\n**B**\n\nb\n\n\nc\n",
             ),
+            ("::: a.b.C\n    options:\n        x: 1\n\nd\n", "\n**`a.b.C`**\n\n\nd\n"),
             ("/// warning\na\n///\n/// html | div.x\nb\n///\n", "\n**Warning**\n\na\n\n\nb\n\n"),
             ("see /// a\n/// Some words.\n```\n/// note\n```\n", "see /// a\n/// Some words.\n```\n/// note\n```\n"),
         ] {
-            assert_eq!(plain(text), expected, "{text}");
+            let tokens = ActiveTokens { python_blocks: true, ..ActiveTokens::default() };
+            assert_eq!(with(tokens, text), expected, "{text}");
         }
     }
 

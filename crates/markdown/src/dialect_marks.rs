@@ -80,6 +80,14 @@ pub(crate) fn block(line: &str) -> Option<(&str, &str, Option<&str>)> {
     }
 }
 
+/// The indentation and the name in `::: package.module`, which documents source code.
+pub(crate) fn documented(line: &str) -> Option<(&str, &str)> {
+    let (indent, marks) = blanks(line);
+    let name = marks.strip_prefix(":::")?.trim_matches(BLANK);
+    let is_name = |part: &str| part.chars().all(|c| c.is_alphanumeric() || c == '_') && !part.is_empty();
+    name.split('.').all(is_name).then_some((indent, name))
+}
+
 const BLANK: [char; 2] = [' ', '\t'];
 
 /// Splits a line after its indentation.

@@ -68,8 +68,20 @@ impl TemplateTags {
         match templates {
             Templates::Braces => text.contains("{%"),
             Templates::Shortcodes => text.contains("{{<") || text.contains("{{%"),
-            Templates::Commands => false,
+            Templates::Commands => text.contains("{{#"),
         }
+    }
+
+    /// The lines of a tag at the beginning of a text, if it has several.
+    pub(crate) fn on_lines<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let words = text.trim_start_matches([' ', '\t']);
+        (self.open.is_none() && words.starts_with('{')).then_some(())?;
+        let tag = self.tag(words, 0)?;
+        let inside = &words[2..tag.end];
+        (!["{%", "{{", "\n\n"].iter().any(|sign| inside.contains(sign))).then_some(())?;
+        let end = text.len() - words.len() + tag.end;
+        let end = text[end..].find('\n').map_or(text.len(), |length| end + length + 1);
+        text[..end].trim_end().contains('\n').then(|| &text[..end])
     }
 
     /// Whether the next line is code or a comment, up to a tag.
@@ -145,6 +157,7 @@ impl TemplateTags {
             Templates::Braces if rest.starts_with("{%") => ("{%", "%}"),
             Templates::Shortcodes if rest.starts_with("{{<") => ("{{<", ">}}"),
             Templates::Shortcodes if rest.starts_with("{{%") => ("{{%", "%}}"),
+            Templates::Commands if rest.starts_with("{{#") && !line[..at].ends_with('\\') => ("{{", "}}"),
             _ => return None,
         };
         let length = rest[..rest.floor_char_boundary(LONGEST)].find(closing)?;
@@ -258,6 +271,12 @@ mod tests {
     }
 
     #[test]
+    fn commands_of_mdbook_say_nothing() {
+        let text = "{{#title Note}}\na `{{#b}}` \\{{#c}} {{#playground d.rs}}e\n";
+        assert_eq!(plain(Templates::Commands, text), "\na `{{#b}}` \\{{#c}} e\n");
+    }
+
+    #[test]
     fn shortcodes_become_what_they_say() {
         for (text, expected) in [
             ("{{< tabs >}}\n{{% tab \"Linux\" %}}\nx\n{{% /tab %}}\n", "\n\n**Linux**\n\nx\n\n"),
@@ -266,6 +285,7 @@ mod tests {
             ("A {{< glossary_tooltip text=\"pod\" term_id=\"pod\" >}} runs.\n", "A pod runs.\n"),
             ("[a]({{< ref \"x.md\" >}}) {{< icon \"star\" >}}b\n", "[a]({{< ref \"x.md\" >}}) b\n"),
             ("{{< highlight go \"linenos=table\" >}}\nx\n{{< / highlight >}}\n", "\n`````go\nx\n`````\n"),
+            ("a\n{{< figure\n  src=\"b.png\"\n  caption=\"C\"\n>}}\nd {{< e\n", "a\n\n**C**\n\nd {{< e\n"),
             ("{{</* tab */>}} {% x %}\n", "{{</* tab */>}} {% x %}\n"),
             ("```\n{{< tab >}}\n```\n", "```\n{{< tab >}}\n```\n"),
         ] {

@@ -19,6 +19,7 @@ mod code;
 mod depth;
 mod dialect;
 mod dialect_marks;
+mod dialect_myst;
 mod dialect_templates;
 mod front_matter;
 mod front_matter_toml;

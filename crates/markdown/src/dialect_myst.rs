@@ -1,0 +1,140 @@
+//! Directives, roles, labels and comments of MyST, the Markdown of Sphinx, as plain Markdown.
+
+use std::borrow::Cow;
+
+use crate::regex;
+use crate::words::has_word;
+
+/// Directives whose argument is a title.
+const TITLED: &str = "admonition dropdown card grid-item-card tab-item topic sidebar rubric tab-set grid grid-item";
+/// Directives whose content is code in the language of the argument.
+const CODE: &str = "code code-block code-cell sourcecode";
+/// Directives that only a build gives content.
+const EMPTY: &str = "toctree contents";
+
+regex!(DIRECTIVE, r"^([ \t]*)(`{3,}|~{3,}|:{3,})[ \t]*\{([A-Za-z][\w:.+-]*)\}[ \t]*(.*?)[ \t]*$");
+regex!(OPTION, r"^[ \t]*:[\w-]+:(?:[ \t]|$)");
+regex!(ROLE, r"(^|[^`])\{[A-Za-z][\w:.+-]*\}`([^`\n]+)`");
+regex!(LABEL, r"^[ \t]*(?:\([^()\n]+\)=|%(?:[ \t].*)?|\+\+\+(?:[ \t].*)?)[ \t]*$");
+
+/// Reads the lines of a page.
+#[derive(Debug, Default)]
+pub(crate) struct Myst {
+    /// The fences of open directives whose content is Markdown, and whether it is dropped, the innermost last.
+    open: Vec<(String, bool)>,
+    is_in_options: bool,
+}
+
+/// What a line becomes.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum MystLine<'l> {
+    Text(Cow<'l, str>),
+    /// The title of a directive, after an indentation, and the words behind it.
+    Title(&'l str, String, &'l str),
+    /// The fence that begins a block of code.
+    Code(String),
+    Nothing,
+}
+
+impl Myst {
+    /// A line outside of fenced code.
+    pub(crate) fn line<'l>(&mut self, line: &'l str) -> MystLine<'l> {
+        let words = line.trim_end_matches(['\n', '\r']);
+        self.is_in_options &= OPTION.is_match(words);
+        let closes = |(fence, _): &(String, bool)| {
+            let rest = words.trim().strip_prefix(fence.as_str());
+            rest.is_some_and(|rest| rest.chars().all(|c| fence.starts_with(c)))
+        };
+        if self.open.last().is_some_and(closes) {
+            self.open.pop();
+            return MystLine::Nothing;
+        }
+        if self.is_in_options || self.open.last().is_some_and(|(_, is_dropped)| *is_dropped) {
+            return MystLine::Nothing;
+        }
+        if let Some(found) = DIRECTIVE.captures(words) {
+            let (_, [indent, fence, kind, argument]) = found.extract();
+            let usual = super::dialect::usual_title(kind);
+            let is_empty = has_word(EMPTY, kind);
+            self.is_in_options = true;
+            if is_empty || !usual.is_empty() || has_word(TITLED, kind) {
+                self.open.push((fence.to_owned(), is_empty));
+                return match (is_empty, usual.is_empty()) {
+                    (true, _) => MystLine::Nothing,
+                    (false, true) => MystLine::Title(indent, argument.to_owned(), ""),
+                    (false, false) => MystLine::Title(indent, usual, argument),
+                };
+            }
+            if has_word(CODE, kind) && !fence.starts_with(':') {
+                return MystLine::Code(format!("{indent}{fence}{argument}\n"));
+            }
+            self.is_in_options = false;
+        }
+        if LABEL.is_match(words) {
+            return MystLine::Nothing;
+        }
+        // Of a heading with a role, only a build knows the anchor.
+        MystLine::Text(match line.contains("}`") && !words.trim_start().starts_with('#') {
+            true => ROLE.replace_all(line, role),
+            false => line.into(),
+        })
+    }
+
+    /// Whether a line of code is an option of the directive that began it.
+    pub(crate) fn is_option(&mut self, line: &str) -> bool {
+        self.is_in_options &= OPTION.is_match(line);
+        self.is_in_options
+    }
+}
+
+/// The text of a role, or its target as code.
+fn role(found: &regex::Captures<'_>) -> String {
+    let before = &found[1];
+    match found[2].strip_suffix('>').and_then(|text| text.rsplit_once('<')) {
+        Some((text, _)) if !text.trim().is_empty() => format!("{before}{}", text.trim()),
+        _ => format!("{before}`{}`", found[2].trim_start_matches(['~', '!'])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::{ActiveTokens, AttributeLists, translate};
+
+    fn plain(text: &str) -> String {
+        let tokens = ActiveTokens { directives: true, ..ActiveTokens::default() };
+        translate(text, 0, AttributeLists::Disabled, tokens, |line| line)
+            .map_or_else(|| text.to_owned(), |composed| composed.text)
+    }
+
+    #[test]
+    fn directives_become_their_titles_and_contents() {
+        for (text, expected) in [
+            ("```{note}\n:class: x\n\nWords.\n```\nb\n", "\n**Note**\n\n\n\nWords.\n\nb\n"),
+            ("```{tip} Words\nmore.\n```\n", "\n**Tip**\n\nWords\nmore.\n\n"),
+            (
+                "````{admonition} A *b*\n```{code-block} python\n:caption: x\n:y: z\nprint(1)\n```\n````\n",
+                "\n**A *b***\n\n```python\nprint(1)\n```\n\n",
+            ),
+            (":::{warning}\n:class: x\nWords.\n:::\n", "\n**Warning**\n\n\nWords.\n\n"),
+            ("```{toctree}\n:maxdepth: 1\na\n```\nb\n", "\n\n\n\nb\n"),
+            ("(a-b)=\n% Words.\n+++\n## H\n", "\n\n\n## H\n"),
+            ("See {ref}`the b <c>`, {doc}`d` and {py:class}`~e.F`.\n", "See the b, `d` and `e.F`.\n"),
+            ("## {ref}`a`\n", "## {ref}`a`\n"),
+            ("```{math}\na\n```\n", "```{math}\na\n```\n"),
+            ("```md\n{ref}`a`\n(b)=\n```\n", "```md\n{ref}`a`\n(b)=\n```\n"),
+        ] {
+            assert_eq!(plain(text), expected, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(parts in proptest::collection::vec(prop::sample::select(vec![
+            "```", "````", ":::", "~~~", "{note}", "{code}", "{toctree}", "{a}", " ", ":a:", "\n", "`", "<", ">", "(a)=", "%", "+++", "\u{e9}",
+        ]), 0..40)) {
+            plain(&parts.concat());
+        }
+    }
+}
