@@ -6,18 +6,14 @@
 
 use std::borrow::Cow;
 
-use crate::code::ActiveTokens;
+use crate::active_tokens::ActiveTokens;
 use crate::dialect_marks as marks;
 use crate::dialect_myst::{Myst, MystLine};
 use crate::dialect_templates::TemplateTags;
 use crate::lines_from::{Composed, Fence, FenceLine};
 use crate::parse_lines::{columns, has_three, lines_after};
 use crate::regex;
-use crate::words::{capitalised, has_word};
-
-/// Kinds of admonitions whose default title is their kind.
-const KINDS: &str = "note tip info warning danger caution important details success question abstract failure bug \
-    example quote hint attention error secondary summary tldr seealso";
+use crate::words::capitalised;
 
 /// Maximum nesting depth of markers with indented content.
 const DEEPEST: usize = 32;
@@ -204,7 +200,7 @@ impl Translator {
             b'/' if self.has_python_blocks => {
                 let (indent, kind, title) = marks::block(line)?;
                 self.is_in_options = !kind.is_empty();
-                Some((indent, title.map_or_else(|| usual_title(kind).into(), Cow::from)))
+                Some((indent, title.map_or_else(|| marks::usual_title(kind).into(), Cow::from)))
             }
             b':' => {
                 if marks::ends_container(line) {
@@ -226,7 +222,7 @@ impl Translator {
                 let given = attribute.and_then(|value| value.get(1).or(value.get(2)).map(|value| value.as_str()));
                 let given = given.unwrap_or_else(|| mark.label.unwrap_or(mark.title).trim());
                 let title = match given.is_empty() {
-                    true => usual_title(mark.kind).into(),
+                    true => marks::usual_title(mark.kind).into(),
                     false => given.into(),
                 };
                 Some((mark.indent, title))
@@ -298,12 +294,6 @@ fn outside_code(line: &str, change: impl Fn(&str) -> Cow<'_, str>) -> String {
         }
     }
     out
-}
-
-/// The default title of a container.
-pub(crate) fn usual_title(kind: &str) -> String {
-    let kind = kind.to_lowercase();
-    if has_word(KINDS, &kind) { capitalised(&kind) } else { String::new() }
 }
 
 /// A line dedented by `columns`, or by as much as it is indented.

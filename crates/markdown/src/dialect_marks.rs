@@ -3,6 +3,12 @@
 //! Without regular expressions: a page may consist of markers alone, and a pattern with groups takes longer per marker
 //! than parsing its content.
 
+use crate::words::{capitalised, has_word};
+
+/// Kinds of admonitions whose default title is their kind.
+const KINDS: &str = "note tip info warning danger caution important details success question abstract failure bug \
+    example quote hint attention error secondary summary tldr seealso";
+
 /// `!!! kind words "Title"`, or with `???` or `???+`; its content is indented below it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Indented<'l> {
@@ -61,6 +67,12 @@ pub(crate) fn container(line: &str) -> Option<Container<'_>> {
 /// Whether a line has only colons, which end a container.
 pub(crate) fn ends_container(line: &str) -> bool {
     colons(line).is_some_and(|(_, rest)| rest.trim_start_matches(BLANK).is_empty())
+}
+
+/// The default title of a container.
+pub(crate) fn usual_title(kind: &str) -> String {
+    let kind = kind.to_lowercase();
+    if has_word(KINDS, &kind) { capitalised(&kind) } else { String::new() }
 }
 
 /// The indentation, the kind and the title of `/// kind | Title`; the kind is empty in the line that ends the block. What

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::dialect_marks::usual_title;
 use crate::regex;
 use crate::words::has_word;
 
@@ -54,7 +55,7 @@ impl Myst {
         }
         if let Some(found) = DIRECTIVE.captures(words) {
             let (_, [indent, fence, kind, argument]) = found.extract();
-            let usual = super::dialect::usual_title(kind);
+            let usual = usual_title(kind);
             let is_empty = has_word(EMPTY, kind);
             self.is_in_options = true;
             if is_empty || !usual.is_empty() || has_word(TITLED, kind) {

@@ -3,7 +3,8 @@
 
 use std::borrow::Cow;
 
-use crate::code::Templates;
+use crate::active_tokens::Templates;
+use crate::dialect_marks::usual_title;
 use crate::regex;
 use crate::sections::code_span_end;
 use crate::words::{has_word, on_one_line};
@@ -204,7 +205,7 @@ fn said(tag: &Tag<'_>) -> String {
     let of_titled = || has_word(TITLED, tag.name).then(|| quoted("name label").or(positional(true))).flatten();
     let kind = || {
         let given = arguments.iter().find(|(key, ..)| has_word("type style kind", key)).map(|(_, value, _)| *value);
-        let usual = [given, positional(false), Some(tag.name)].into_iter().flatten().map(super::dialect::usual_title);
+        let usual = [given, positional(false), Some(tag.name)].into_iter().flatten().map(usual_title);
         usual.into_iter().find(|title| !title.is_empty()).map(Cow::from)
     };
     let title = quoted("title header caption summary heading").or_else(of_titled).map(Cow::from).or_else(kind);

@@ -9,6 +9,7 @@
 //! This crate does no I/O. It knows neither sites nor URLs: higher crates decide where a link leads and where a page is
 //! served. Differences between generators that matter while parsing are passed in, such as [`AnchorStyle`].
 
+mod active_tokens;
 mod adoc;
 mod anchors;
 mod anchors_components;
@@ -54,9 +55,10 @@ mod text;
 mod words;
 pub mod yaml;
 
+pub use active_tokens::{ActiveTokens, Templates};
 pub use adoc::{AdocAttributes, adoc_header, parse as parse_adoc};
 pub use anchors::{AnchorStyle, Anchors, slug};
-pub use code::{ActiveTokens, Code, CodeRules, INCLUDE_KEY, Templates, code_of, code_spans, runs_script};
+pub use code::{Code, CodeRules, INCLUDE_KEY, code_of, code_spans, runs_script};
 pub use depth::Depth;
 pub use dialect::{AttributeLists, translate};
 pub use front_matter::{Field, FieldValue, FrontMatter, Syntax};
