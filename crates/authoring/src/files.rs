@@ -211,6 +211,12 @@ impl EditableTree for Draft {
         // A file that takes the place of the only removed one was moved.
         let made: Vec<&str> =
             written.iter().map(|(path, _)| path.as_str()).filter(|path| self.read(path).is_none()).collect();
+        let is_absent = |path: &&&str| {
+            matches!(self.overlay.read(&repository_path(path, &self.root)), Err(GitError::Absent { .. }))
+        };
+        if let Some(path) = made.iter().find(is_absent) {
+            return Err(Refused(format!("`{path}` is there and cannot be read, so it stays as it is.")));
+        }
         let moved = match (removed.as_slice(), made.as_slice()) {
             ([(from, _)], [to]) => Some((repository_path(from, &self.root), repository_path(to, &self.root))),
             _ => None,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use docent_agent::EditableTree;
 use docent_forge::{ForgeError, PullState};
 use docent_llm::ModelErrorKind;
 use docent_llm::scripted::{Reply, ReplyGate, Scripted};
@@ -14,7 +15,7 @@ use serde_json::json;
 use super::model::{Planned, finish};
 use super::*;
 use crate::Docs;
-use crate::files::OriginalDocs;
+use crate::files::{Draft, OriginalDocs};
 
 #[tokio::test(start_paused = true)]
 async fn a_prompt_becomes_a_branch_with_one_commit_and_a_pull_request() {
@@ -67,6 +68,12 @@ async fn a_page_whose_content_the_repository_lacks_is_skipped_and_told() {
     assert_eq!(world.changed(&job.source.branch).await, ["docs/index.md"]);
     assert!(message(&ended).contains("setup.md could not be read"), "{}", message(&ended));
     // It is not written over.
+    let mirror = world.look().await;
+    let overlay = mirror.overlay(mirror.branch("main").expect("is there")).expect("reads");
+    let mut draft = Draft::new(overlay, None, "docs", &Quarantine::default()).expect("reads");
+    let refused = draft.change(vec![("setup.md".to_owned(), Some(b"# New\n".to_vec()))]).expect_err("it stays");
+    assert!(refused.0.contains("`setup.md` is there and cannot be read"), "{}", refused.0);
+    assert!(draft.check_mirror().is_ok() && draft.overlay().is_unchanged());
     let job = world.asks("Add a page setup.md titled \"Setup\"").await;
     let ended = world.works_on(&job).await;
     assert!(message(&ended).contains("there is a file `setup.md` already"), "{}", message(&ended));
