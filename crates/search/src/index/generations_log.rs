@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::index::manifest::Delta;
 
 /// Layout version: incremented when older states become unreadable; an index of another layout is rebuilt.
-const LAYOUT: u32 = 4;
+const LAYOUT: u32 = 5;
 const HEADER: usize = 8;
 /// Length of the mark at the beginning of a journal, in bytes.
 const MARK: u64 = 8;

@@ -26,8 +26,8 @@ pub(crate) struct Bm25Field {
     pub(crate) name: &'static str,
     pub(crate) weight: f32,
     /// The parameter b of BM25: how much the length of the field counts, 0 to 1.
-    b: f32,
-    average_length: f32,
+    pub(crate) b: f32,
+    pub(crate) average_length: f32,
     /// The factor on the frequency of a word.
     pub(crate) by_length: ByLength,
 }

@@ -83,9 +83,8 @@ impl Lookup<'_> {
         let scores = |scored| -> tantivy::Result<ScoreAccumulator> {
             let mut scores = self.empty(scored);
             for text in &self.texts(scored) {
-                let counts = text.field == self.fields.body || scored == Scored::Pages;
                 for (number, found) in found.iter().enumerate() {
-                    self.score(text, found, counts.then_some(number), &mut scores)?;
+                    self.score(text, found, Some(number), &mut scores)?;
                 }
             }
             Ok(scores)
@@ -116,6 +115,11 @@ impl Lookup<'_> {
         Ok(Found { listed: found, certainty: word.certainty })
     }
 
+    /// Whether no text of a section has the word, at most code.
+    pub(crate) fn is_in_code_alone(&self, found: &Found) -> bool {
+        found.in_field(self.fields.body).next().is_none()
+    }
+
     pub(crate) fn empty(&self, scored: Scored) -> ScoreAccumulator {
         let (stats, pages) = (self.stats, self.stats.pages.len());
         let (size, of, tables) = match scored {
@@ -131,7 +135,7 @@ impl Lookup<'_> {
     }
 
     /// Adds the score of a word in a field to every section or page that contains it there. With a word number, the
-    /// word is marked as met there.
+    /// word is marked as met there; in a section by its text. A word that no text has counts in code as it would in text.
     pub(crate) fn score(
         &self,
         text: &Bm25Field,
@@ -139,6 +143,11 @@ impl Lookup<'_> {
         word: Option<usize>,
         scores: &mut ScoreAccumulator,
     ) -> tantivy::Result<()> {
+        let is_at_home = text.field == self.fields.code && self.is_in_code_alone(found);
+        let body = || self.texts(Scored::Sections).swap_remove(0);
+        let as_text = is_at_home.then(|| Bm25Field { field: text.field, ..body() });
+        let is_text = as_text.is_some() || text.field == self.fields.body || text.scored == Scored::Pages;
+        let (text, word) = (as_text.as_ref().unwrap_or(text), word.filter(|_| is_text));
         let weight = text.weight * found.certainty;
         if text.field == self.fields.whole {
             self.count_whole(found, scores)?;

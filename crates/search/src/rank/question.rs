@@ -70,7 +70,7 @@ pub(crate) struct Question {
 }
 
 /// A word of a question, and what is looked up for it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Word {
     /// The word in lower case, unstemmed.
     pub(crate) asked: String,
@@ -80,6 +80,8 @@ pub(crate) struct Word {
     pub(crate) is_optional: bool,
     /// Whether the word was only said beside the question.
     pub(crate) is_beside: bool,
+    /// Whether the word is the whole of an identifier that the docs have.
+    pub(crate) is_identifier: bool,
     /// How certain it is that the forms are what was meant: 1 for a known word, less for a guess, 0 when there is no
     /// guess.
     pub(crate) certainty: f32,
@@ -106,7 +108,7 @@ pub(crate) enum MatchReason {
 
 impl Word {
     fn new(asked: &str) -> Self {
-        Self { asked: asked.to_owned(), forms: Vec::new(), is_optional: false, is_beside: false, certainty: 1.0 }
+        Self { asked: asked.to_owned(), certainty: 1.0, ..Self::default() }
     }
 
     /// Adds the stems of another word, one for each language.
@@ -340,16 +342,15 @@ impl Building<'_> {
 
     /// Lets the parts of an identifier that the docs have help only: what is asked for is the whole.
     fn prefer_whole(&mut self, whole: &str, parts: &[String]) -> tantivy::Result<()> {
-        let is_known = match self.words.iter().find(|word| word.asked == whole) {
-            Some(word) => word.certainty == 1.0 && self.is_known(word)?,
-            None => false,
-        };
+        let Some(at) = self.words.iter().position(|word| word.asked == whole) else { return Ok(()) };
+        if self.words[at].certainty < 1.0 || !self.is_known(&self.words[at])? {
+            return Ok(());
+        }
+        self.words[at].is_identifier = true;
         // A letter is not what a name with signs is about: `C` is no part of `C++`.
-        self.words.retain(|word| {
-            !is_known || !terms::has_signs(whole) || word.asked.len() > 1 || !parts.contains(&word.asked)
-        });
+        self.words.retain(|word| !terms::has_signs(whole) || word.asked.len() > 1 || !parts.contains(&word.asked));
         let part = if terms::has_signs(whole) { WITHOUT_SIGNS } else { PART };
-        for word in self.words.iter_mut().filter(|word| is_known && parts.contains(&word.asked)) {
+        for word in self.words.iter_mut().filter(|word| parts.contains(&word.asked)) {
             word.is_optional = true;
             word.forms.iter_mut().for_each(|form| form.share = rounded(form.share * part));
         }

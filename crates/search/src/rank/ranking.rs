@@ -155,8 +155,13 @@ impl<'s> Search<'s> {
         }
         let mut ranked = candidates.found;
         self.keep_phrases(&mut ranked)?;
+        // An identifier that stands in code alone is as exact as a quote.
+        let words = self.question.words.iter().zip(&found).enumerate();
+        let named = words.filter(|(_, (word, found))| word.is_identifier && self.lookup.is_in_code_alone(found));
+        let named = named.fold(0, |bits, (at, _)| bits | 1_u32 << at);
         for candidate in &mut ranked {
-            candidate.score = self.score(candidate, &pages) * QUOTED.powi(candidate.quotes as i32);
+            let quotes = candidate.quotes as u32 + (pages.met(candidate.number as usize) & named).count_ones();
+            candidate.score = self.score(candidate, &pages) * QUOTED.powi(quotes as i32);
         }
         let order = |a: &Candidate, b: &Candidate| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number));
         self.keep_best_or_near(&mut ranked, order);

@@ -70,6 +70,33 @@ fn a_name_with_signs_is_one_word() {
 }
 
 #[test]
+fn an_identifier_that_stands_in_code_alone_beats_its_parts() {
+    let settings: String = (0..40).map(|at| format!("option{at}: {at}\n")).collect();
+    let spec = format!("# Specification\n\nAll fields:\n\n```yaml\n{settings}csiSnapshotTimeout: 10m\n```\n");
+    let example = format!("# Example\n\nA file:\n\n```yaml\nuploaderConfig: {{}}\n{settings}```\n");
+    let mut docs = Docs::of(&[
+        ("timeout.md", "# Timeouts\n\nThe timeout of a CSI snapshot. A CSI snapshot has a timeout.\n"),
+        ("use.md", "# Use cases\n\nHow to use it: use it as others use it.\n"),
+        ("spec.md", &spec),
+        ("told.md", "# Uploads\n\nIn text: set `uploaderConfig` once.\n"),
+        ("example.md", &example),
+    ]);
+    for at in 0..20 {
+        let text = format!("Use it to take a snapshot of the CSI driver, with a timeout of {at} s. ").repeat(4);
+        docs.write(&format!("{at}.md"), &format!("# Snapshot {at}\n\n{text}\n"));
+    }
+    let site = Site::of(&docs);
+    for (asked, expected) in [
+        ("csiSnapshotTimeout", "spec"),
+        ("how do I use csiSnapshotTimeout", "spec"),
+        ("snapshot timeout", "timeout"),
+        ("how do I use uploaderConfig", "told"),
+    ] {
+        assert_eq!(site.paths(asked).first().map(String::as_str), Some(expected), "{asked}");
+    }
+}
+
+#[test]
 fn letters_are_found_however_they_are_typed() {
     let site = Site::of(&Docs::of(&[
         ("de.md", "---\nlanguage: de\n---\n# Schlüssel\n\nDie Größe des Schlüssels.\n"),

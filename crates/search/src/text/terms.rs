@@ -255,6 +255,7 @@ mod tests {
             ("E0308", "e0308"),
             ("maxRetries", "max retries maxretries"),
             ("HTTPServer", "http server httpserver"),
+            ("APIs, URLs_of myIDs", "apis urls of urlsof my ids myids"),
             ("std::io::Error.", "std io error stdioerror"),
             ("docs.json", "docs json docsjson"),
             ("v1.12.3", "v1 12 3 v1.12.3"),

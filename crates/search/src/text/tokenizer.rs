@@ -280,7 +280,10 @@ fn cut_run(
             push(from..ix);
             from = ix + c.len_utf8();
         } else if let Some(before) = previous.filter(|_| from < ix) {
-            let next_is_lower = chars.peek().is_some_and(|(_, next)| next.is_lowercase());
+            // `APIs` and `URLs` are one word.
+            let is_plural =
+                matches!(text.as_bytes()[ix + c.len_utf8()..end], [b's'] | [b's', b'_' | b'-' | b'.' | b':', ..]);
+            let next_is_lower = chars.peek().is_some_and(|(_, next)| next.is_lowercase()) && !is_plural;
             let hump = c.is_uppercase() && (before.is_lowercase() || before.is_uppercase() && next_is_lower);
             if hump || is_unspaced(c) != is_unspaced(before) && !is_mark(c) {
                 push(from..ix);
