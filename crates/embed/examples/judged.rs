@@ -18,8 +18,7 @@
 //! `ask` prints nDCG@10, how often the right page comes first and among the first three, and of what comes first, and among
 //! the first ten, how much is in another version or another language than the right page. `NAME=VALUE` changes a number of
 //! the ranking; `show=NUMBER` prints so many questions whose right page did not come first;
-//! `near=PATH` asks all questions from a page, `language=NAME` and `version=NAME` filter; with `own_links=false` the links
-//! of the pages that a question ignores do not count: they hold its very words. `belowHalf` is the share of the
+//! `near=PATH` asks all questions from a page, `language=NAME` and `version=NAME` filter. `belowHalf` is the share of the
 //! questions whose best score is below 0.5, and `rightFirstArea` how well that score tells whether the first page is right
 //! (area under the curve). `elsewhere=FILE` asks questions besides, one a line (or the `queries.jsonl` of a set), that the docs do
 //! not answer: how many of them are below 0.5, how well the score tells them from those of the set, below which score most of
@@ -220,8 +219,6 @@ struct Changes {
     settings: Settings,
     query: Query,
     show: usize,
-    /// Whether links of the pages that a question ignores count.
-    own_links: bool,
     embedder: Option<Arc<dyn Embedder>>,
     index: Option<PathBuf>,
     elsewhere: Option<PathBuf>,
@@ -233,7 +230,6 @@ impl Changes {
             settings: Settings::default(),
             query: Query { limit: RESULTS, ..Query::default() },
             show: 0,
-            own_links: true,
             embedder: None,
             index: None,
             elsewhere: None,
@@ -249,7 +245,6 @@ impl Changes {
                 "language" => read.query.filter.language = Some(value.to_owned()),
                 "version" => read.query.filter.version = Some(value.to_owned()),
                 "show" => read.show = value.parse()?,
-                "own_links" => read.own_links = value.parse()?,
                 "embedder" => read.embedder = Some(Arc::new(Transformer::load(Path::new(value))?)),
                 "index" => read.index = Some(value.into()),
                 "elsewhere" => read.elsewhere = Some(value.into()),
@@ -423,7 +418,7 @@ fn ask(docs: &Docs, set: &Path, mut changes: Changes) -> Result<(), BoxError> {
     let (_folder, index) = changes.indexed(docs)?;
     let indexing = began.elapsed();
     let site = Site::read(docs);
-    let (pages, served) = (Pages::of(&index, docs, &site), site.served());
+    let pages = Pages::of(&index, docs, &site);
     let mut grades: HashMap<String, HashMap<String, u32>> = HashMap::new();
     for line in fs::read_to_string(set.join("qrels.tsv"))?.lines() {
         let parts: Vec<&str> = line.split('\t').collect();
@@ -437,10 +432,6 @@ fn ask(docs: &Docs, set: &Path, mut changes: Changes) -> Result<(), BoxError> {
     for line in fs::read_to_string(set.join("queries.jsonl"))?.lines() {
         let question: Question = serde_json::from_str(line)?;
         let Some(grades) = grades.get(&question.id) else { continue };
-        if !changes.own_links {
-            let file = |page: &String| served.get(page.trim_matches('/')).map(|file| (*file).to_owned());
-            changes.settings.links_not_from = question.ignore.iter().filter_map(file).collect();
-        }
         let ignore: HashSet<&str> = question.ignore.iter().map(|page| page.trim_matches('/')).collect();
         let snapshot = index.snapshot();
         let began = Instant::now();

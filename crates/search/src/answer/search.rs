@@ -1,7 +1,5 @@
 //! Answers a question to an index with passages.
 
-use std::collections::{HashMap, HashSet};
-
 use docent_types::Passage;
 
 use crate::answer::result_selection::ResultSelection;
@@ -9,7 +7,7 @@ use crate::index::manifest::ManifestPage;
 use crate::index::snapshot::Snapshot;
 use crate::query::{Query, asked};
 use crate::rank::question::Question;
-use crate::rank::ranking::{Search, ignored_links};
+use crate::rank::ranking::Search;
 use crate::rank::settings::{SHIPPED, Settings};
 use crate::rank::variants::without_versions;
 use crate::text::lexicon::Lexicon;
@@ -68,8 +66,7 @@ fn search(
     settings: &Settings,
     similarity: Option<&Similarities>,
 ) -> tantivy::Result<Vec<Passage>> {
-    let (without, unlinked) = ignored_links(snapshot, settings)?;
-    let Some(mut search) = Search::new(snapshot, query, settings, &without, unlinked)? else { return Ok(Vec::new()) };
+    let Some(mut search) = Search::new(snapshot, query, settings)? else { return Ok(Vec::new()) };
     let ranked = search.ranked(similarity)?;
     ResultSelection::new(&search).passages(ranked, query.limit)
 }
@@ -81,10 +78,10 @@ fn sections(
     address: &str,
     choose: impl Fn(&ResultSelection<'_>, &ManifestPage) -> tantivy::Result<Vec<Passage>>,
 ) -> Vec<Passage> {
-    let (without, settings, query) = (HashSet::new(), SHIPPED, query.read());
+    let (settings, query) = (SHIPPED, query.read());
     let chosen = || {
         let Some(page) = snapshot.lookup(address) else { return Ok(Vec::new()) };
-        let search = Search::new(snapshot, &query, &settings, &without, HashMap::new())?;
+        let search = Search::new(snapshot, &query, &settings)?;
         search.map_or_else(|| Ok(Vec::new()), |search| choose(&ResultSelection::new(&search), page))
     };
     or_nothing(chosen(), "a page's sections could not be read")

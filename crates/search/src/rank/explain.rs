@@ -7,7 +7,7 @@ use crate::query::Query;
 use crate::rank::bm25::Scored;
 use crate::rank::lookup::Lookup;
 use crate::rank::question::{MatchReason, Question, Word};
-use crate::rank::ranking::{Search, ignored_links};
+use crate::rank::ranking::Search;
 use crate::rank::settings::SHIPPED;
 
 /// Why one page has its place in the ranking.
@@ -48,8 +48,7 @@ impl Snapshot {
 
 fn explain(snapshot: &Snapshot, query: &Query) -> tantivy::Result<Vec<Explanation>> {
     let settings = SHIPPED;
-    let (without, unlinked) = ignored_links(snapshot, &settings)?;
-    let Some(mut search) = Search::new(snapshot, query, &settings, &without, unlinked)? else { return Ok(Vec::new()) };
+    let Some(mut search) = Search::new(snapshot, query, &settings)? else { return Ok(Vec::new()) };
     let ranked = search.ranked(None)?;
     let shown = ResultSelection::new(&search).sections(ranked, query.limit)?;
     let stats = &snapshot.stats;

@@ -24,8 +24,6 @@ pub(crate) struct Lookup<'s> {
     pub(crate) fields: &'s Fields,
     pub(crate) stats: &'s CorpusStats,
     pub(crate) settings: &'s Settings,
-    /// The numbers of documents to ignore.
-    pub(crate) without: &'s HashSet<usize>,
 }
 
 /// The postings list of one form of a word in one field of one segment.
@@ -205,17 +203,15 @@ impl Lookup<'_> {
     fn count(&self, text: &Bm25Field, listed: &PostingsList, scores: &mut ScoreAccumulator) -> tantivy::Result<()> {
         let stats = &self.stats.segments[listed.segment];
         let Some(Text { norms, .. }) = stats.readers.text(text.field) else { return Ok(()) };
-        let all_count = self.without.is_empty();
-        let shares = text.by_length.map(|by_length| listed.share * by_length);
         self.each_block(listed, |block| {
             let counted = block.documents.iter().zip(block.often).filter_map(|(document, often)| {
                 let (page, number) = (stats.page[*document as usize], stats.first + *document as usize);
-                if page == NO_PAGE || !all_count && self.without.contains(&number) {
+                if page == NO_PAGE {
                     return None;
                 }
                 let share = match text.field == self.fields.link {
                     true => listed.share,
-                    false => shares[usize::from(norms.fieldnorm_id(*document))],
+                    false => listed.share * text.by_length[usize::from(norms.fieldnorm_id(*document))],
                 };
                 let at = if text.scored == Scored::Sections { number } else { page as usize };
                 Some((at, *often as f32 * share))

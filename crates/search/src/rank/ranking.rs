@@ -11,10 +11,8 @@
 //! A page with matches in three sections beats one with a match in one, and a long page does not win by its length.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
 
 use crate::index::page_kind::AskedKind;
-use crate::index::schema::LINK;
 use crate::index::section_kind::SectionKind;
 use crate::index::snapshot::Snapshot;
 use crate::index::snapshot_tables::Tables;
@@ -22,7 +20,7 @@ use crate::query::Query;
 use crate::rank::allowed::Allowed;
 use crate::rank::answering::{QuestionWeights, falling_scores};
 use crate::rank::asked_language::asked_language;
-use crate::rank::lookup::{Found, Lookup, LookupScores, documents_of};
+use crate::rank::lookup::{Found, Lookup, LookupScores};
 use crate::rank::question::{BESIDE, Question, Word};
 use crate::rank::score_accumulator::{ScoreAccumulator, rarity, sum_of};
 use crate::rank::settings::Settings;
@@ -79,28 +77,6 @@ pub(crate) struct Search<'s> {
     pub(crate) asked: u32,
     /// The version and language asked for.
     pub(crate) wanted: WantedVariant,
-    /// The number of links to each page that are ignored.
-    unlinked: HashMap<u32, u32>,
-}
-
-/// The link documents of the files in `links_not_from`, and how many of them lead to each page.
-pub(crate) fn ignored_links(
-    snapshot: &Snapshot,
-    settings: &Settings,
-) -> tantivy::Result<(HashSet<usize>, HashMap<u32, u32>)> {
-    let (mut without, mut unlinked) = (HashSet::new(), HashMap::new());
-    let Some(searcher) = snapshot.searcher() else { return Ok((without, unlinked)) };
-    for file in &settings.links_not_from {
-        let ids = snapshot.manifest().files.iter().filter(|known| known.path == *file).flat_map(|file| &file.pages);
-        for page in ids {
-            for address in documents_of(searcher, &snapshot.fields, page.id, LINK)? {
-                let document = snapshot.stats.document(address);
-                without.insert(document);
-                *unlinked.entry(snapshot.stats.page_of(document)).or_default() += 1;
-            }
-        }
-    }
-    Ok((without, unlinked))
 }
 
 impl<'s> Search<'s> {
@@ -109,8 +85,6 @@ impl<'s> Search<'s> {
         snapshot: &'s Snapshot,
         query: &'s Query,
         settings: &'s Settings,
-        without: &'s HashSet<usize>,
-        unlinked: HashMap<u32, u32>,
     ) -> tantivy::Result<Option<Self>> {
         let Some(searcher) = snapshot.searcher().filter(|_| query.limit > 0) else { return Ok(None) };
         let (fields, stats) = (&snapshot.fields, &snapshot.stats);
@@ -118,12 +92,12 @@ impl<'s> Search<'s> {
         let (text, versions) = without_versions(&query.text, &snapshot.tables.variants);
         let beside = format!("{versions}{}", query.beside);
         let question = Question::of(&text, query.after.as_deref(), &beside, &lexicon, &snapshot.tables.synonyms)?;
-        let lookup = Lookup { searcher, fields, stats, settings, without };
+        let lookup = Lookup { searcher, fields, stats, settings };
         let asked = question.words.iter().enumerate().filter(|(_, word)| !word.is_optional);
         let asked = asked.fold(0, |bits, (at, _)| bits | 1_u32 << at);
         let near = query.near.as_deref().and_then(|near| snapshot.lookup(near));
         let wanted = WantedVariant::of(&snapshot.tables.variants, query, near.map(|near| snapshot.number_of(near)));
-        Ok((!question.words.is_empty()).then_some(Self { snapshot, question, lookup, query, asked, wanted, unlinked }))
+        Ok((!question.words.is_empty()).then_some(Self { snapshot, question, lookup, query, asked, wanted }))
     }
 
     /// The matching pages, best first.
@@ -303,9 +277,7 @@ impl<'s> Search<'s> {
     /// How many pages link to a page, on a logarithmic scale: 0 for none, 1 for the most that link to any.
     pub(crate) fn linked(&self, page: u32) -> f32 {
         let stats = &self.snapshot.stats;
-        let not_counting = self.unlinked.get(&page).copied().unwrap_or_default();
-        let linked = (stats.linked_from[page as usize] - not_counting) as f32;
-        linked.ln_1p() / (stats.most_linked.max(1) as f32).ln_1p()
+        (stats.linked_from[page as usize] as f32).ln_1p() / (stats.most_linked.max(1) as f32).ln_1p()
     }
 
     /// Puts the sections of a page that explain first, if its best section does not. Returns the weight of the page,

@@ -12,12 +12,10 @@ macro_rules! settings {
         #[derive(Debug, Clone, PartialEq)]
         pub struct Settings {
             $($(#[$about])* pub(crate) $name: f32,)*
-            /// Files whose links do not count.
-            pub links_not_from: Vec<String>,
         }
 
         /// The values that ship.
-        pub(crate) const SHIPPED: Settings = Settings { $($name: $value,)* links_not_from: Vec::new() };
+        pub(crate) const SHIPPED: Settings = Settings { $($name: $value,)* };
 
         impl Settings {
             /// Changes one number by its name.

@@ -1,7 +1,5 @@
 //! Word frequencies of whole pages are added up from their parts at search time.
 
-use std::collections::{HashMap, HashSet};
-
 use proptest::prelude::*;
 
 use super::{Docs, Site, question};
@@ -60,8 +58,8 @@ fn page() -> impl Strategy<Value = Written> {
 
 /// The frequency of a word on each page, in order of the files.
 fn counted(site: &Site, word: &str, pages: usize) -> Vec<f32> {
-    let (snapshot, query, settings, without) = (site.index.snapshot(), question(word), SHIPPED, HashSet::new());
-    let search = Search::new(&snapshot, &query, &settings, &without, HashMap::new()).expect("read");
+    let (snapshot, query, settings) = (site.index.snapshot(), question(word), SHIPPED);
+    let search = Search::new(&snapshot, &query, &settings).expect("read");
     let Some(search) = search.filter(|search| !search.question.words.is_empty()) else { return vec![0.0; pages] };
     let found = search.lookup.find(&search.question.words[0]).expect("read");
     let mut scores = search.lookup.empty(Scored::Pages);
