@@ -16,7 +16,7 @@ use tokio::task::spawn_blocking;
 use tracing::info;
 
 use crate::analytics::{DayCount, Days, QuestionCounts, Summary, day_of};
-use crate::ask::{AskRequest, OPERATOR_FINGERPRINT};
+use crate::ask::AskRequest;
 use crate::bounds;
 use crate::dialogue::{self, Dialogue};
 use crate::export::{Export, ExportQuery, QuestionFilter, QuestionOutcome};
@@ -159,7 +159,7 @@ impl Assistant {
             answer_id: answer_id.to_string(),
             asked_at: self.clock.now(),
             page: ask.current_path.clone(),
-            is_operators: self.for_operators || ask.fp == OPERATOR_FINGERPRINT,
+            is_operators: self.for_operators,
             ..Turn::default()
         };
         let dialogue = match stored {

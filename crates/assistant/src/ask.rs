@@ -5,9 +5,6 @@ use std::sync::Arc;
 use docent_search::{Filter, Snapshot};
 use docent_types::{Domain, ProjectUid, Role, ThreadId};
 
-/// The fingerprint of people who try the chat that readers get: what they ask is in no list and no count of what readers asked.
-pub const OPERATOR_FINGERPRINT: &str = "docent-preview";
-
 /// One request to the assistant, already admitted and checked.
 #[derive(Debug)]
 pub struct AskRequest {

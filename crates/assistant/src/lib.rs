@@ -48,7 +48,7 @@ pub use analytics::{
     DayCount, Days, Latency, NEWEST, NewestQuestions, Percentiles, QuestionCounts, SourceCount, Summary, Tally,
 };
 pub use answer::{AnswerStream, Assistant};
-pub use ask::{AskRequest, ChatMessage, ContextItem, ContextKind, OPERATOR_FINGERPRINT};
+pub use ask::{AskRequest, ChatMessage, ContextItem, ContextKind};
 pub use export::{
     AskedTurn, Export, ExportCursor, ExportQuery, MOST_EXAMINED, MOST_READ, MinimumWait, PageBuilder, QuestionFacts,
     QuestionFilter, QuestionOutcome, RatingFilter, UNKNOWN_LANGUAGE,

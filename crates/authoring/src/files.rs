@@ -211,10 +211,10 @@ impl EditableTree for Draft {
         // A file that takes the place of the only removed one was moved.
         let made: Vec<&str> =
             written.iter().map(|(path, _)| path.as_str()).filter(|path| self.read(path).is_none()).collect();
-        let is_absent = |path: &&&str| {
-            matches!(self.overlay.read(&repository_path(path, &self.root)), Err(GitError::Absent { .. }))
-        };
-        if let Some(path) = made.iter().find(is_absent) {
+        let is_absent =
+            |path: &&str| matches!(self.overlay.read(&repository_path(path, &self.root)), Err(GitError::Absent { .. }));
+        let removed_paths = removed.iter().map(|(path, _)| path.as_str());
+        if let Some(path) = made.iter().copied().chain(removed_paths).find(is_absent) {
             return Err(Refused(format!("`{path}` is there and cannot be read, so it stays as it is.")));
         }
         let moved = match (removed.as_slice(), made.as_slice()) {
@@ -256,12 +256,14 @@ pub(crate) struct OriginalDocs {
     root: String,
     /// Blob ids of files that have ended a process: they are not read.
     set_aside: HashSet<String>,
+    /// What symbolic links lead to, once it was asked for.
+    linked: OnceLock<Vec<String>>,
 }
 
 impl OriginalDocs {
     pub(crate) fn new(base: Base, root: &str, quarantine: &Quarantine) -> Result<Self, GitError> {
         let set_aside = quarantine.list().into_iter().map(|record| record.subject.key).collect();
-        Ok(Self { files: base.files(root)?, base, root: root.to_owned(), set_aside })
+        Ok(Self { files: base.files(root)?, base, root: root.to_owned(), set_aside, linked: OnceLock::new() })
     }
 
     fn is_set_aside(&self, blob: BlobId) -> bool {
@@ -315,10 +317,13 @@ impl Tree for OriginalDocs {
     }
 
     fn linked(&self) -> Vec<String> {
-        // A list that is not whole tells nothing of what it lacks.
-        let linked = linked_files(&self.base, &self.root, &self.files).unwrap_or_default();
-        let linked = if linked.len() < MAX_LINKED_FILES { linked } else { Vec::new() };
-        linked.iter().map(|(path, _)| from_root(&self.root, path)).collect()
+        let read = || {
+            // A list that is not whole tells nothing of what it lacks.
+            let linked = linked_files(&self.base, &self.root, &self.files).unwrap_or_default();
+            let linked = if linked.len() < MAX_LINKED_FILES { linked } else { Vec::new() };
+            linked.iter().map(|(path, _)| from_root(&self.root, path)).collect()
+        };
+        self.linked.get_or_init(read).clone()
     }
 
     fn read(&self, path: &str) -> Option<Vec<u8>> {

@@ -256,9 +256,14 @@ fn body(file: &FileDiff, is_rest: bool, layout: Layout, frame: &DiffFrame<'_>, l
     let mut reader = Reader::new(file, left.highlights);
     let mut rows = rows(&mut reader, is_rest);
     left.highlights = reader.highlights_left;
-    for comment in frame.comments.iter().filter(|comment| comment.line.path == file.path) {
-        if let Some(at) = place_of(comment, &rows) {
-            rows[at].comments.push(&comment.markup);
+    let comments: Vec<_> = frame.comments.iter().filter(|comment| comment.line.path == file.path).collect();
+    if !comments.is_empty() {
+        let quotes: Vec<String> = rows.iter().map(Row::quoted).collect();
+        let is_whole = !is_rest && file.unified.lines().count() >= file.lines;
+        for comment in comments {
+            if let Some(at) = place_of(comment, &rows, &quotes, is_whole) {
+                rows[at].comments.push(&comment.markup);
+            }
         }
     }
     html! {
@@ -270,14 +275,17 @@ fn body(file: &FileDiff, is_rest: bool, layout: Layout, frame: &DiffFrame<'_>, l
 }
 
 /// Where a comment stands: at the line with its number if that says what the comment quotes, else at the only line that does.
-fn place_of(comment: &ShownComment, rows: &[Row<'_>]) -> Option<usize> {
+/// `quotes` are those of the rows. `is_whole`: all lines of the file's change are there.
+fn place_of(comment: &ShownComment, rows: &[Row<'_>], quotes: &[String], is_whole: bool) -> Option<usize> {
     let ShownComment { line, quoted, .. } = comment;
-    let says_so = |row: &Row<'_>| quoted.is_empty() || row.quoted() == *quoted;
-    if let Some(at) = rows.iter().position(|row| row.is(line)).filter(|at| says_so(&rows[*at])) {
+    let says_so = |at: &usize| quoted.is_empty() || quotes[*at] == *quoted;
+    if let Some(at) = rows.iter().position(|row| row.is(line)).filter(says_so) {
         return Some(at);
     }
-    let is_moved = |row: &Row<'_>| !quoted.is_empty() && row.is_side_of(line) && says_so(row);
-    let mut others = rows.iter().enumerate().filter(|(_, row)| is_moved(row)).map(|(at, _)| at);
+    if quoted.is_empty() || !is_whole {
+        return None;
+    }
+    let mut others = (0..rows.len()).filter(|at| says_so(at) && rows[*at].is_side_of(line));
     others.next().filter(|_| others.next().is_none())
 }
 
@@ -603,10 +611,12 @@ mod tests {
     fn a_comment_stands_at_what_it_is_about_or_nowhere() {
         let file = file("x.md", DIFF);
         let rows = read(&file, false);
-        let stands = |line: &str, quoted: &str| {
+        let quotes: Vec<String> = rows.iter().map(Row::quoted).collect();
+        let stands_in = |line: &str, quoted: &str, is_whole: bool| {
             let line = LineOf::read(line).expect("a line");
-            place_of(&ShownComment { line, quoted: quoted.to_owned(), markup: html! {} }, &rows)
+            place_of(&ShownComment { line, quoted: quoted.to_owned(), markup: html! {} }, &rows, &quotes, is_whole)
         };
+        let stands = |line: &str, quoted: &str| stands_in(line, quoted, true);
         assert_eq!(stands("x.md:4", "- the new word"), Some(5));
         assert_eq!(stands("x.md:4", ""), Some(5), "an older comment has no quote");
         assert_eq!(stands("x.md:-4", "- the old word"), Some(4));
@@ -615,6 +625,8 @@ mod tests {
         assert_eq!(stands("x.md:4", "- the old word"), None, "another side");
         assert_eq!(stands("x.md:4", "gone"), None);
         assert_eq!(stands("x.md:9", ""), None);
+        assert_eq!(stands_in("x.md:9", "more", false), None, "another part may have it, too");
+        assert_eq!(stands_in("x.md:5", "more", false), Some(6));
         let diff = Diff { files: vec![file.clone()], files_in_all: 1 };
         let quoted = |line: &str| quoted_line(&diff, &LineOf::read(line).expect("a line"), false);
         assert_eq!(quoted("x.md:-4").as_deref(), Some("- the old word"));

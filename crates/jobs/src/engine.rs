@@ -203,6 +203,7 @@ impl Engine {
         // The span has the highest level, so that every log line names its job.
         self.attempt(row, stop, drain).instrument(error_span!("attempt", job = %id)).await;
         self.running.lock().remove(&id);
+        self.jobs.signals.watchers.forget_text(id);
         // The job's concurrency key is free now, and another job may wait for it.
         self.jobs.signals.work.notify_one();
     }

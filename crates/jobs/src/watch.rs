@@ -69,7 +69,7 @@ pub(crate) struct Watchers(Mutex<Listeners>);
 struct Listeners {
     by_job: HashMap<JobId, Vec<Arc<Subscriber>>>,
     /// What the agents of this process are writing.
-    texts: HashMap<JobId, LiveText>,
+    texts: HashMap<JobId, TextSoFar>,
     /// The number of waiters.
     waiting: usize,
     /// Whether the task that polls for them runs.
@@ -82,7 +82,7 @@ struct Listeners {
 
 /// The text of a reply so far.
 #[derive(Debug)]
-struct LiveText {
+struct TextSoFar {
     /// The newest entry when it began.
     after: u64,
     text: String,
@@ -94,7 +94,8 @@ pub(crate) struct Follower<'a>(&'a Watchers);
 impl Follower<'_> {
     /// Signals that the journals of these jobs may have grown by writes of other processes; `None` for all.
     pub(crate) fn notify_written(&self, ids: Option<&[JobId]>) {
-        let listeners = self.0.0.lock();
+        let mut listeners = self.0.0.lock();
+        ids.into_iter().flatten().for_each(|id| drop(listeners.texts.remove(id)));
         let all = ids.is_none().then(|| listeners.by_job.values()).into_iter().flatten();
         let some = ids.into_iter().flatten().filter_map(|id| listeners.by_job.get(id));
         all.chain(some).flatten().for_each(|subscriber| subscriber.deliver(Signal::Written));
@@ -152,12 +153,17 @@ impl Watchers {
         }
     }
 
+    /// Nobody writes on at a text of which no more is heard.
+    pub(crate) fn forget_text(&self, id: JobId) {
+        self.0.lock().texts.remove(&id);
+    }
+
     fn join(&self, id: JobId, interest: Interest) -> Arc<Subscriber> {
         let subscriber = Arc::new(Subscriber { interest, inbox: Mutex::default(), arrived: Notify::new() });
         let mut listeners = self.0.lock();
         listeners.waiting += usize::from(interest == Interest::Writes);
         listeners.by_job.entry(id).or_default().push(Arc::clone(&subscriber));
-        if let Some(LiveText { after, text }) = listeners.texts.get(&id).filter(|_| interest == Interest::Everything) {
+        if let Some(TextSoFar { after, text }) = listeners.texts.get(&id).filter(|_| interest == Interest::Everything) {
             let event = JobEvent::Delta { at: 0, text: text.clone() };
             subscriber.deliver(Signal::Live { after: *after, event });
         }
@@ -206,7 +212,7 @@ impl Listeners {
     fn add_text(&mut self, id: JobId, after: u64, at: usize, piece: &str) {
         match self.texts.get_mut(&id) {
             Some(live) if live.text.len() == at => live.text.push_str(piece),
-            _ if at == 0 => drop(self.texts.insert(id, LiveText { after, text: piece.to_owned() })),
+            _ if at == 0 => drop(self.texts.insert(id, TextSoFar { after, text: piece.to_owned() })),
             // Its beginning was forgotten when something else was written.
             _ => {}
         }

@@ -139,6 +139,8 @@ const markupOf = async (response) => {
   trouble("");
   return parsed(await response.text());
 };
+let leaving = false;
+addEventListener("pagehide", () => { leaving = true; });
 // Parts that are fetched after the page: what a job changed.
 const load = async (part) => {
   const from = part.dataset.load;
@@ -150,7 +152,7 @@ const load = async (part) => {
     part.replaceChildren(...content.firstElementChild.childNodes);
     part.dataset.loaded = from;
     showCopying();
-  } catch { trouble("The server does not answer, so parts of this page are missing. Reload it in a moment."); }
+  } catch { if (!leaving) trouble("The server does not answer, so parts of this page are missing. Reload it in a moment."); }
 };
 for (const part of document.querySelectorAll("[data-load]")) load(part);
 // Changes what is below an element; a link below it that has the focus keeps it.

@@ -421,7 +421,7 @@ pub(crate) async fn answered(request: &AuthorizedRequest<'_>, project: &Project)
         @if !sources.is_empty() { p.small.soft { "From: " @for (at, (title, href)) in sources.iter().enumerate() { @if at > 0 { " · " } (source_link(title, href, place)) } } }
         @for (query, list, _) in &searches { h2 { "Found for “" (Untrusted(query)) "”" } (list) }
     };
-    if let Some(asked) = asked {
+    if let Some(asked) = asked.filter(|_| problems.is_empty()) {
         request.dashboard.answers.keep(asked, answer.clone());
     }
     Ok(shown(answer))

@@ -40,7 +40,7 @@ fn written_by(script: &str) -> Option<Vec<String>> {
         OTHER,
         r#"write_text|write_bytes|shutil|FilesEditor|from mkdocs_gen_files|\.open\([^\n]*["'][wax]|\bopen\([^\n]*["'][wax]"#
     );
-    regex!(LITERAL, r#"^(?:Path\(\s*)?f?(?:"([^"\n]*)"|'([^'\n]*)')"#);
+    regex!(LITERAL, r#"^(?:Path\(\s*)?f?(?:"([^"%\n]*)"|'([^'%\n]*)')\s*(?:[,)/]|$)"#);
     regex!(NAME, r"^(\w+)\s*[,)]");
     let literal = |text: &str| {
         let found = LITERAL.captures(text)?;
@@ -86,6 +86,9 @@ mod tests {
             "with mkdocs_gen_files.open(doc_path, 'w') as fd:\n",
             "doc_path = path.with_suffix('.md')\nmkdocs_gen_files.open(doc_path, 'w')\n",
             "mkdocs_gen_files.open(f\"{name}.md\", \"w\")\n",
+            "mkdocs_gen_files.open(\"api/%s.md\" % name, \"w\")\n",
+            "mkdocs_gen_files.open(\"ref-\" + name + \".md\", \"w\")\n",
+            "doc = Path('api-' + name)\nmkdocs_gen_files.open(doc, 'w')\n",
             "mkdocs_gen_files.open('a/b.md', 'w')\nopen('docs/c.md', 'w')\n",
             "from mkdocs_gen_files import open\nopen('a.md')\n",
         ] {
