@@ -57,7 +57,8 @@ pub fn translate(
         attribute_lists,
         has_python_blocks: tokens.python_blocks,
         myst: has_directives.then(Myst::default),
-        is_in_options: false,
+        blocks: Vec::new(),
+        options: None,
         tags: has_tags.then(|| TemplateTags::new(tokens.templates)),
     };
     let mut after_tag = body;
@@ -122,8 +123,10 @@ struct Translator {
     containers: usize,
     attribute_lists: AttributeLists,
     has_python_blocks: bool,
-    /// Whether the last line began a block (`///`, `::: module`) or is one of its options.
-    is_in_options: bool,
+    /// The slashes and the column of the open blocks (`///`), outermost first.
+    blocks: Vec<(usize, usize)>,
+    /// After the first line of a block (`///`, `::: module`) and in its options: the least column of its options so far.
+    options: Option<usize>,
     myst: Option<Myst>,
     tags: Option<TemplateTags>,
 }
@@ -142,8 +145,8 @@ impl Translator {
         if let Some(tags) = self.tags.as_mut().filter(|tags| tags.is_verbatim()) {
             return self.out.push(&tags.line(&line), origin);
         }
-        self.is_in_options &= !is_blank && columns(&line, 4) >= 4;
-        if self.is_in_options {
+        self.options = self.options.filter(|_| !is_blank).and_then(|least| marks::option(&line, least));
+        if self.options.is_some() {
             return;
         }
         let is_in_fence = self.fence.is_open();
@@ -199,16 +202,29 @@ impl Translator {
             b'@' => self.tab_of_container(line),
             b'/' if self.has_python_blocks => {
                 let (indent, kind, title) = marks::block(line)?;
-                self.is_in_options = !kind.is_empty();
+                let slashes = start.len() - start.trim_start_matches('/').len();
+                let column = columns(indent, 4);
+                if kind.is_empty() {
+                    let ends = |(open, outer): &(usize, usize)| *open == slashes && column < outer + 4;
+                    self.blocks.truncate(self.blocks.iter().rposition(ends)?);
+                    return Some((indent, "".into()));
+                }
+                // What is indented further is code.
+                let outer = self.blocks.last().map_or(0, |(_, outer)| *outer);
+                (column < outer + 4 && self.blocks.len() < DEEPEST).then_some(())?;
+                self.blocks.push((slashes, column));
+                self.options = Some(usize::MAX);
                 Some((indent, title.map_or_else(|| marks::usual_title(kind).into(), Cow::from)))
             }
+            // Code: MkDocs has no containers that a list may hold.
+            b':' if self.has_python_blocks && columns(line, 4) >= 4 => None,
             b':' => {
                 if marks::ends_container(line) {
                     self.containers = self.containers.saturating_sub(1);
                     return Some(("", "".into()));
                 }
                 if let Some((indent, name)) = marks::documented(line).filter(|_| self.has_python_blocks) {
-                    self.is_in_options = true;
+                    self.options = Some(usize::MAX);
                     return Some((indent, format!("`{name}`").into()));
                 }
                 let inside = line.trim().trim_matches(':');
@@ -378,6 +394,15 @@ mod tests {
             ),
             ("::: a.b.C\n    options:\n        x: 1\n\nd\n", "\n**`a.b.C`**\n\n\nd\n"),
             ("/// warning\na\n///\n/// html | div.x\nb\n///\n", "\n**Warning**\n\na\n\n\nb\n\n"),
+            (
+                "    /// Summary\n    pub struct A {\n        x: u8,\n    }\n    ///\n    /// note\n    b\n",
+                "    /// Summary\n    pub struct A {\n        x: u8,\n    }\n    ///\n    /// note\n    b\n",
+            ),
+            ("/// Summary\n    a: b\n///\n", "/// Summary\n    a: b\n///\n"),
+            ("/// note\n    let a;\n    ///\n////\n///\n///\n", "\n**Note**\n\n    let a;\n    ///\n////\n\n///\n"),
+            ("/// tip\n    a:\n        - b\n    c\n///\n", "\n**Tip**\n\n    c\n\n"),
+            ("    ::: a.b\n    c\n", "    ::: a.b\n    c\n"),
+            ("::: a.b\n    c d\n", "\n**`a.b`**\n\n    c d\n"),
             ("see /// a\n/// Some words.\n```\n/// note\n```\n", "see /// a\n/// Some words.\n```\n/// note\n```\n"),
         ] {
             let tokens = ActiveTokens { python_blocks: true, ..ActiveTokens::default() };

@@ -3,11 +3,15 @@
 //! Without regular expressions: a page may consist of markers alone, and a pattern with groups takes longer per marker
 //! than parsing its content.
 
+use crate::parse_lines::columns;
 use crate::words::{capitalised, has_word};
 
 /// Kinds of admonitions whose default title is their kind.
 const KINDS: &str = "note tip info warning danger caution important details success question abstract failure bug \
     example quote hint attention error secondary summary tldr seealso";
+
+/// Blocks of Python Markdown that are no admonitions.
+const BLOCKS: &str = "admonition caption define definition figure-caption html tab table-caption";
 
 /// `!!! kind words "Title"`, or with `???` or `???+`; its content is indented below it.
 #[derive(Debug, PartialEq, Eq)]
@@ -76,7 +80,8 @@ pub(crate) fn usual_title(kind: &str) -> String {
 }
 
 /// The indentation, the kind and the title of `/// kind | Title`; the kind is empty in the line that ends the block. What
-/// `html` has behind the bar is a selector.
+/// `html` has behind the bar is a selector. Without a bar the kind must be a known one: Rust, C# and Swift begin comments
+/// with `///`.
 pub(crate) fn block(line: &str) -> Option<(&str, &str, Option<&str>)> {
     let (indent, marks) = blanks(line);
     let rest = marks.trim_start_matches('/');
@@ -88,8 +93,17 @@ pub(crate) fn block(line: &str) -> Option<(&str, &str, Option<&str>)> {
     let (kind, rest) = word(rest)?;
     match rest.trim_start_matches(BLANK).strip_prefix('|') {
         Some(title) => Some((indent, kind, (kind != "html").then(|| title.trim_matches(BLANK)))),
-        None => rest.is_empty().then_some((indent, kind, None)),
+        None => (rest.is_empty() && (has_word(KINDS, kind) || has_word(BLOCKS, kind))).then_some((indent, kind, None)),
     }
+}
+
+/// For a line that is an option of a block (`name: value`), or continues one: the least column of the options, which was
+/// `least` before.
+pub(crate) fn option(line: &str, least: usize) -> Option<usize> {
+    let column = columns(line, 4);
+    let named = word(line.trim_start_matches(BLANK)).and_then(|(_, rest)| rest.strip_prefix(':'));
+    let is_named = named.is_some_and(|value| value.is_empty() || value.starts_with(char::is_whitespace));
+    (column >= 4 && (column > least || is_named)).then(|| column.min(least))
 }
 
 /// The indentation and the name in `::: package.module`, which documents source code.
