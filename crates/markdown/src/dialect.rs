@@ -59,7 +59,7 @@ pub fn translate(
         myst: has_directives.then(Myst::default),
         blocks: Vec::new(),
         options: None,
-        tags: has_tags.then(|| TemplateTags::new(tokens.templates)),
+        tags: has_tags.then(|| TemplateTags::new(tokens.templates, text, body)),
     };
     let mut after_tag = body;
     for (number, (at, line)) in (1..).zip(lines_after(text, 0)) {
@@ -70,9 +70,9 @@ pub fn translate(
             _ if at < after_tag => {}
             Some(lines) => {
                 after_tag = at + lines.len();
-                translator.line(&lines.trim_end().replace('\n', " "), origin);
+                translator.line(&lines.trim_end().replace('\n', " "), number, origin);
             }
-            None => translator.line(line, origin),
+            None => translator.line(line, number, origin),
         }
     }
     Some(translator.out)
@@ -132,7 +132,8 @@ struct Translator {
 }
 
 impl Translator {
-    fn line(&mut self, line: &str, origin: usize) {
+    /// Takes the line `number` of the text.
+    fn line(&mut self, line: &str, number: usize, origin: usize) {
         let is_blank = line.trim().is_empty();
         if !is_blank {
             let column = columns(line, 4);
@@ -143,7 +144,7 @@ impl Translator {
         }
         let line = without_columns(line, 4 * self.open.len());
         if let Some(tags) = self.tags.as_mut().filter(|tags| tags.is_verbatim()) {
-            return self.out.push(&tags.line(&line), origin);
+            return self.out.push(&tags.line(&line, number), origin);
         }
         self.options = self.options.filter(|_| !is_blank).and_then(|least| marks::option(&line, least));
         if self.options.is_some() {
@@ -176,7 +177,7 @@ impl Translator {
         }
         let line = match &mut self.tags {
             // Of a heading with a tag, only a build knows the anchor.
-            Some(tags) if !line.trim_start().starts_with('#') => tags.line(&line),
+            Some(tags) if !line.trim_start().starts_with('#') => tags.line(&line, number),
             _ => line,
         };
         let line = self.without_icons_and_attribute_lists(&line);

@@ -2,9 +2,11 @@
 //! say: a title, a text or code. Values (`{{ site.version }}`) stay, since a gap in a sentence would mislead.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::active_tokens::Templates;
 use crate::dialect_marks::usual_title;
+use crate::parse_lines::lines_after;
 use crate::regex;
 use crate::sections::code_span_end;
 use crate::words::{has_word, on_one_line};
@@ -13,6 +15,8 @@ use crate::words::{has_word, on_one_line};
 const TITLED: &str = "tab details expand collapse accordion step card notice callout admonition alert note tip warning";
 /// Tags that control the template or set a value: their arguments are not shown.
 const CONTROL: &str = "assign capture if unless for case when else elsif cycle increment decrement set";
+/// Tags that lay out what stands between or behind them: without a title they say nothing.
+const LAYOUT: &str = "br card cards code column columns content-ref icon step stepper steps tab tabpane tabs";
 /// Longest tag, in bytes, and how far back a link is looked for that it stands in.
 const LONGEST: usize = 2_000;
 /// The fence of code between tags.
@@ -26,6 +30,8 @@ regex!(ARGUMENT, r#"(?:([\w-]+)[ \t]*=[ \t]*)?(?:"([^"]*)"|'([^']*)'|`([^`]*)`|(
 pub(crate) struct TemplateTags {
     templates: Templates,
     open: Option<Region>,
+    /// The last line on which each name is closed, counted from 1.
+    ends: HashMap<String, usize>,
 }
 
 /// What stands between two tags and is not read as text with tags.
@@ -47,9 +53,13 @@ impl Region {
     }
 
     fn ends(self, name: &str) -> bool {
-        let name = name.strip_prefix("end").or(name.strip_prefix('/')).map(str::trim_start);
-        name.and_then(Self::of) == Some(self)
+        closed(name).and_then(Self::of) == Some(self)
     }
+}
+
+/// The name that a closing tag closes.
+fn closed(name: &str) -> Option<&str> {
+    name.strip_prefix("end").or(name.strip_prefix('/')).map(str::trim_start)
 }
 
 /// A tag on one line.
@@ -57,11 +67,46 @@ struct Tag<'l> {
     name: &'l str,
     arguments: &'l str,
     end: usize,
+    is_self_closing: bool,
 }
 
 impl TemplateTags {
-    pub(crate) fn new(templates: Templates) -> Self {
-        Self { templates, open: None }
+    /// For a text whose tags are read from the byte `body` on.
+    pub(crate) fn new(templates: Templates, text: &str, body: usize) -> Self {
+        let mut tags = Self { templates, open: None, ends: HashMap::new() };
+        for (number, (at, line)) in (1..).zip(lines_after(text, 0)) {
+            if at >= body && Self::are_in(line, templates) {
+                let names: Vec<&str> = tags.in_line(line, 0).filter_map(|(_, tag)| closed(tag.name)).collect();
+                tags.ends.extend(names.into_iter().map(|name| (name.to_owned(), number)));
+            }
+        }
+        tags
+    }
+
+    /// The tags of a line from a byte on, each with the byte at which it begins, wherever they stand.
+    fn in_line<'l>(&self, line: &'l str, from: usize) -> impl Iterator<Item = (usize, Tag<'l>)> {
+        let mut at = from;
+        std::iter::from_fn(move || {
+            while let Some(next) = line[at..].find('{').map(|length| at + length) {
+                let tag = self.tag(line, next);
+                at = tag.as_ref().map_or(next + 1, |tag| tag.end);
+                if let Some(tag) = tag {
+                    return Some((next, tag));
+                }
+            }
+            None
+        })
+    }
+
+    /// Whether a line has words or signs beside its tags.
+    fn has_words_beside(&self, line: &str) -> bool {
+        let mut from = 0;
+        let mut found = false;
+        for (at, tag) in self.in_line(line, 0) {
+            found |= !line[from..at].trim().is_empty();
+            from = tag.end;
+        }
+        found || !line[from..].trim().is_empty()
     }
 
     /// Whether a text may have a tag.
@@ -90,13 +135,16 @@ impl TemplateTags {
         matches!(self.open, Some(Region::Comment | Region::Highlight))
     }
 
-    /// A line outside of fenced code, as text; it may become several lines.
-    pub(crate) fn line<'l>(&mut self, line: &'l str) -> Cow<'l, str> {
+    /// The line `number` outside of fenced code, as text; it may become several lines.
+    pub(crate) fn line<'l>(&mut self, line: &'l str, number: usize) -> Cow<'l, str> {
         if self.open.is_none() && !Self::are_in(line, self.templates) {
             return line.into();
         }
         let (mut out, mut at, mut from) = (String::new(), 0, 0);
         let mut has_words = false;
+        // Found when first needed, once for the line.
+        let mut has_words_beside = None;
+        let mut endless: Vec<Region> = Vec::new();
         while let Some(next) = line[at..].find(['{', '`']).map(|length| at + length) {
             let tag = self.tag(line, next);
             match (self.open, tag) {
@@ -112,7 +160,17 @@ impl TemplateTags {
                 }
                 (None, Some(tag)) if !is_destination(&line[..next]) => {
                     self.keep(&mut out, &line[from..next], &mut has_words);
-                    self.open = Region::of(tag.name);
+                    let last_end = |name: &str| self.ends.get(name).copied().unwrap_or_default();
+                    self.open = Region::of(tag.name).filter(|region| {
+                        let ends_here = || self.in_line(line, tag.end).any(|(_, tag)| region.ends(tag.name));
+                        let may_end = !tag.is_self_closing && !endless.contains(region);
+                        let ends =
+                            may_end && (last_end(tag.name) > number || (last_end(tag.name) == number && ends_here()));
+                        if may_end && !ends {
+                            endless.push(*region);
+                        }
+                        ends
+                    });
                     match self.open {
                         Some(Region::Highlight) => {
                             let language = ARGUMENT.find(tag.arguments).map_or("", |found| found.as_str());
@@ -120,7 +178,17 @@ impl TemplateTags {
                             has_words = true;
                         }
                         Some(_) => {}
-                        None => out.push_str(&said(&tag)),
+                        None => {
+                            let said = said(&tag);
+                            let is_kept = said.is_empty()
+                                && !is_silent(tag.name)
+                                && (tag.arguments.contains(['"', '\''])
+                                    || (last_end(tag.name) < number
+                                        && *has_words_beside.get_or_insert_with(|| self.has_words_beside(line))));
+                            let shown = if is_kept { &line[next..tag.end] } else { &said };
+                            has_words |= is_kept;
+                            out.push_str(shown);
+                        }
                     }
                     (at, from) = (tag.end, tag.end);
                 }
@@ -162,7 +230,9 @@ impl TemplateTags {
             _ => return None,
         };
         let length = rest[..rest.floor_char_boundary(LONGEST)].find(closing)?;
-        let inside = rest.get(opening.len()..length)?.trim_matches(['-', ' ', '\t']).trim_end_matches([' ', '/']);
+        let inside = rest.get(opening.len()..length)?.trim_matches(['-', ' ', '\t']);
+        let is_self_closing = inside.ends_with('/');
+        let inside = inside.trim_end_matches([' ', '/']);
         // Escaped: readers see the shortcode.
         (!inside.starts_with("/*")).then_some(())?;
         let length_of_name = inside.find([' ', '\t']).unwrap_or(inside.len());
@@ -170,13 +240,24 @@ impl TemplateTags {
             Some(_) => (inside, ""),
             None => inside.split_at(length_of_name),
         };
-        Some(Tag { name, arguments, end: at + length + closing.len() })
+        Some(Tag { name, arguments, end: at + length + closing.len(), is_self_closing })
     }
 }
 
-/// What a tag says to readers; empty for those that lay out words or end what another began.
+/// Whether no argument of a tag is for readers.
+fn is_control(name: &str) -> bool {
+    name.is_empty() || name.starts_with('#') || closed(name).is_some() || has_word(CONTROL, name)
+}
+
+/// Whether a tag that says nothing may be left out: of others, only a build knows what stands in their place.
+fn is_silent(name: &str) -> bool {
+    is_control(name) || has_word(LAYOUT, name)
+}
+
+/// What a tag says to readers; empty for those that lay out words or end what another began, and those of which that is
+/// not known.
 fn said(tag: &Tag<'_>) -> String {
-    if tag.name.starts_with(['/', '#']) || tag.name.starts_with("end") || has_word(CONTROL, tag.name) {
+    if is_control(tag.name) {
         return String::new();
     }
     let arguments: Vec<(&str, &str, bool)> = ARGUMENT
@@ -212,7 +293,11 @@ fn said(tag: &Tag<'_>) -> String {
     let mut said = title
         .filter(|title| !title.is_empty())
         .map_or_else(String::new, |title| format!("**{}** ", on_one_line(&title.replace("**", ""))));
-    said.push_str(quoted("text content").unwrap_or_default());
+    if tag.name.starts_with("swagger") || tag.name.starts_with("api-method") {
+        let of_api = arguments.iter().filter(|(key, ..)| has_word("method path name status in type", key));
+        of_api.for_each(|(_, value, _)| said.push_str(&format!("`{}` ", value.replace('`', ""))));
+    }
+    said.push_str(quoted("text content description").or_else(|| quoted("term_id")).unwrap_or_default());
     said
 }
 
@@ -265,6 +350,12 @@ mod tests {
                 "[a]({% link _a.md %}) <a href=\"{% link b.md %}\">\n[c]: {% link c.md %}\n",
             ),
             ("{% include note.html content=\"Be *brief*.\" %}\n", "\nBe *brief*.\n\n"),
+            (
+                "{% swagger method=\"get\" path=\"/users\" summary=\"S\" %}\n{% swagger-parameter name=\"limit\" in=\"query\" %}\nx\n{% endswagger-parameter %}\n{% endswagger %}\n",
+                "\n**S** `get` `/users`\n\n\n`limit` `query`\n\nx\n\n\n",
+            ),
+            ("{% comment /%}\na\n{% comment %}b\n{% raw %}\n", "\na\n{% comment %}b\n\n"),
+            ("{% comment %}a{% endcomment %}b{% comment %}\nc\n", "b\nc\n"),
             ("{{ site.version }}\n", "{{ site.version }}\n"),
         ] {
             assert_eq!(plain(Templates::Braces, text), expected, "{text}");
@@ -284,6 +375,18 @@ mod tests {
             ("  {{< note >}}\n  x\n  {{< /note >}}\n", "\n  **Note**\n\n  x\n\n"),
             ("{{% alert title=\"T\" color=\"warning\" %}}x{{% /alert %}}\n", "**T** x\n"),
             ("A {{< glossary_tooltip text=\"pod\" term_id=\"pod\" >}} runs.\n", "A pod runs.\n"),
+            (
+                "A {{< glossary_tooltip term_id=\"pod\" >}} runs v{{< skew currentVersion >}}.\n",
+                "A pod runs v{{< skew currentVersion >}}.\n",
+            ),
+            ("Use {{< param \"version\" >}}.\n{{< param x >}}\n", "Use {{< param \"version\" >}}.\n\n"),
+            ("{{< feature-state state=\"beta\" >}}\n", "{{< feature-state state=\"beta\" >}}\n"),
+            ("{{% info %}}a{{% /info %}}\n", "**Info** a\n"),
+            ("{{% x %}}a{{% /x %}} {{% x %}}\n", "a \n"),
+            (
+                "{{< comment id=\"3\" >}}\na\n{{< highlight text=\"x\" />}}\nb\n",
+                "{{< comment id=\"3\" >}}\na\n\nx\n\nb\n",
+            ),
             ("[a]({{< ref \"x.md\" >}}) {{< icon \"star\" >}}b\n", "[a]({{< ref \"x.md\" >}}) b\n"),
             ("{{< highlight go \"linenos=table\" >}}\nx\n{{< / highlight >}}\n", "\n`````go\nx\n`````\n"),
             ("a\n{{< figure\n  src=\"b.png\"\n  caption=\"C\"\n>}}\nd {{< e\n", "a\n\n**C**\n\nd {{< e\n"),
