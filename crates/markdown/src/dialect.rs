@@ -156,8 +156,8 @@ impl Translator {
             Some(MystLine::Text(text)) => Cow::Owned(text.into_owned()),
             Some(MystLine::Title(indent, title, words)) => {
                 self.title(indent, &title, origin);
-                let end = if words.is_empty() { "" } else { "\n" };
-                return self.out.push(&format!("{words}{end}"), origin);
+                let (indent, end) = if words.is_empty() { ("", "") } else { (indent, "\n") };
+                return self.out.push(&format!("{indent}{words}{end}"), origin);
             }
             Some(MystLine::Code(fence)) => Cow::Owned(fence),
             Some(MystLine::Nothing) => return self.out.push("\n", origin),

@@ -7,16 +7,20 @@ use crate::regex;
 use crate::words::has_word;
 
 /// Directives whose argument is a title.
-const TITLED: &str = "admonition dropdown card grid-item-card tab-item topic sidebar rubric tab-set grid grid-item";
+const TITLED: &str = "admonition dropdown card grid-item-card tab-item topic sidebar rubric";
+/// Directives around others, whose argument is not displayed.
+const LAYOUT: &str = "grid grid-item tab-set";
 /// Directives whose content is code in the language of the argument.
 const CODE: &str = "code code-block code-cell sourcecode";
+/// Roles whose content is not a text with a target.
+const VERBATIM: &str = "code literal math samp kbd command file sub sup";
 /// Directives that only a build gives content.
 const EMPTY: &str = "toctree contents";
 
 regex!(DIRECTIVE, r"^([ \t]*)(`{3,}|~{3,}|:{3,})[ \t]*\{([A-Za-z][\w:.+-]*)\}[ \t]*(.*?)[ \t]*$");
 regex!(OPTION, r"^[ \t]*:[\w-]+:(?:[ \t]|$)");
-regex!(ROLE, r"(^|[^`])\{[A-Za-z][\w:.+-]*\}`([^`\n]+)`");
-regex!(LABEL, r"^[ \t]*(?:\([^()\n]+\)=|%(?:[ \t].*)?|\+\+\+(?:[ \t].*)?)[ \t]*$");
+regex!(ROLE, r"(^|[^`])\{([A-Za-z][\w:.+-]*)\}`([^`\n]+)`");
+regex!(LABEL, r"^ {0,3}(?:\([^()\n]+\)=|%(?:[ \t].*)?|\+\+\+(?:[ \t].*)?)[ \t]*$");
 
 /// Reads the lines of a page.
 #[derive(Debug, Default)]
@@ -53,14 +57,17 @@ impl Myst {
         if self.is_in_options || self.open.last().is_some_and(|(_, is_dropped)| *is_dropped) {
             return MystLine::Nothing;
         }
-        if let Some(found) = DIRECTIVE.captures(words) {
-            let (_, [indent, fence, kind, argument]) = found.extract();
+        let directive = DIRECTIVE.captures(words).map(|found| found.extract().1);
+        // A backtick behind backticks makes them a code span.
+        let directive = directive.filter(|[_, fence, _, argument]| !(fence.starts_with('`') && argument.contains('`')));
+        if let Some([indent, fence, kind, argument]) = directive {
             let usual = usual_title(kind);
             let is_empty = has_word(EMPTY, kind);
+            let is_layout = has_word(LAYOUT, kind);
             self.is_in_options = true;
-            if is_empty || !usual.is_empty() || has_word(TITLED, kind) {
+            if is_empty || is_layout || !usual.is_empty() || has_word(TITLED, kind) {
                 self.open.push((fence.to_owned(), is_empty));
-                return match (is_empty, usual.is_empty()) {
+                return match (is_empty || is_layout, usual.is_empty()) {
                     (true, _) => MystLine::Nothing,
                     (false, true) => MystLine::Title(indent, argument.to_owned(), ""),
                     (false, false) => MystLine::Title(indent, usual, argument),
@@ -90,10 +97,13 @@ impl Myst {
 
 /// The text of a role, or its target as code.
 fn role(found: &regex::Captures<'_>) -> String {
-    let before = &found[1];
-    match found[2].strip_suffix('>').and_then(|text| text.rsplit_once('<')) {
+    let (_, [before, name, content]) = found.extract();
+    if has_word(VERBATIM, name) {
+        return format!("{before}`{content}`");
+    }
+    match content.strip_suffix('>').and_then(|text| text.rsplit_once('<')) {
         Some((text, _)) if !text.trim().is_empty() => format!("{before}{}", text.trim()),
-        _ => format!("{before}`{}`", found[2].trim_start_matches(['~', '!'])),
+        _ => format!("{before}`{}`", content.trim_start_matches(['~', '!'])),
     }
 }
 
@@ -123,6 +133,11 @@ mod tests {
             ("(a-b)=\n% Words.\n+++\n## H\n", "\n\n\n## H\n"),
             ("See {ref}`the b <c>`, {doc}`d` and {py:class}`~e.F`.\n", "See the b, `d` and `e.F`.\n"),
             ("## {ref}`a`\n", "## {ref}`a`\n"),
+            ("    % a\n    (a)=\n    +++\n   % b\n", "    % a\n    (a)=\n    +++\n\n"),
+            ("::::{grid} 1 2 2 3\n:gutter: 1\n\n:::{grid-item-card} T\na\n:::\n::::\n", "\n\n\n\n**T**\n\na\n\n\n"),
+            ("A {code}`Vec<u8>`, {math}`a<b>` and {kbd}`!a`.\n", "A `Vec<u8>`, `a<b>` and `!a`.\n"),
+            ("- a\n\n  ```{note} Words\n  b\n  ```\n", "- a\n\n\n  **Note**\n\n  Words\n  b\n\n"),
+            ("```{note} a```\n% b\n", "```{note} a```\n\n"),
             ("```{math}\na\n```\n", "```{math}\na\n```\n"),
             ("```md\n{ref}`a`\n(b)=\n```\n", "```md\n{ref}`a`\n(b)=\n```\n"),
         ] {
