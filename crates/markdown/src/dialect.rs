@@ -21,11 +21,13 @@ const DEEPEST: usize = 32;
 regex!(CONTAINER_TAB, r"^([ \t]*)(?:==|@tab(?::active)?)[ \t]+([^=\n].*)$");
 regex!(CONTENTS, r"^[ \t]*(?:\[\[_?[Tt][Oo][Cc]_?\]\]|\[TOC\])[ \t]*$");
 regex!(ICON, r":(?:material|octicons|fontawesome|simple)-[a-z0-9-]+:");
-// With the extensions of kramdown (`{::options …}`), which are not displayed either.
+// With the extensions of kramdown (`{::options …}`), which are not displayed either, and its comments on one line.
 regex!(
     ATTRIBUTE_LIST,
-    r#"\{(?::[ \t]*[.#]?|[ \t]*[.#])[A-Za-z][^{}\n]*\}|\{::(?:options|nomarkdown|comment)[^{}\n]*\}|\{:/[^{}\n]*\}"#
+    r#"\{::comment\}[^{}\n]*\{:/(?:comment)?\}|\{(?::[ \t]*[.#]?|[ \t]*[.#])[A-Za-z][^{}\n]*\}|\{::(?:options|nomarkdown)[^{}\n]*\}|\{:/[^{}\n]*\}"#
 );
+// Of a block of docfx on one line.
+regex!(DISPLAYED_ATTRIBUTE, r#"[ \t](?:alt-)?text="([^"]+)""#);
 regex!(TITLE_ATTRIBUTE, r#"title=(?:"([^"]*)"|'([^']*)')"#);
 
 // A text without any of these is plain Markdown already. One pattern looks for all of them.
@@ -169,6 +171,10 @@ impl Translator {
             return self.out.push(&line, origin);
         }
         let words = line.trim_end_matches(['\n', '\r']);
+        if let Some((indent, inside)) = marks::on_one_line(words).filter(|_| !self.is_code_of_python(words)) {
+            let text = DISPLAYED_ATTRIBUTE.captures(inside).map(|found| format!("{indent}{}\n", &found[1]));
+            return self.out.push(text.as_deref().unwrap_or("\n"), origin);
+        }
         if let Some((indent, title)) = self.mark(words) {
             return self.title(indent, &title, origin);
         }
@@ -217,8 +223,7 @@ impl Translator {
                 self.options = Some(usize::MAX);
                 Some((indent, title.map_or_else(|| marks::usual_title(kind).into(), Cow::from)))
             }
-            // Code: MkDocs has no containers that a list may hold.
-            b':' if self.has_python_blocks && columns(line, 4) >= 4 => None,
+            b':' if self.is_code_of_python(line) => None,
             b':' => {
                 if marks::ends_container(line) {
                     self.containers = self.containers.saturating_sub(1);
@@ -227,11 +232,6 @@ impl Translator {
                 if let Some((indent, name)) = marks::documented(line).filter(|_| self.has_python_blocks) {
                     self.options = Some(usize::MAX);
                     return Some((indent, format!("`{name}`").into()));
-                }
-                let inside = line.trim().trim_matches(':');
-                if line.trim_end().ends_with(":::") && (!inside.contains(' ') || inside.contains("=\"")) {
-                    // A block of docfx on one line.
-                    return Some(("", "".into()));
                 }
                 let mark = marks::container(line)?;
                 self.containers += 1;
@@ -246,6 +246,11 @@ impl Translator {
             }
             _ => None,
         }
+    }
+
+    /// Whether colons are indented as code is. Elsewhere a list may hold containers, which MkDocs lacks.
+    fn is_code_of_python(&self, line: &str) -> bool {
+        self.has_python_blocks && columns(line, 4) >= 4
     }
 
     fn tab_of_container<'l>(&self, line: &'l str) -> Option<(&'l str, Cow<'l, str>)> {
@@ -280,11 +285,14 @@ impl Translator {
         if line.contains(':') && ICON.is_match(&line) {
             line = outside_code(&line, |text| ICON.replace_all(text, "")).into();
         }
-        if self.attribute_lists == AttributeLists::Enabled && line.contains('{') {
+        // What a container of Pandoc has in braces stays, as its colons do.
+        let may_have_list = line.contains('{') && !line.trim_start().starts_with(":::");
+        if self.attribute_lists == AttributeLists::Enabled && may_have_list {
             let is_heading = line.trim_start().starts_with('#');
             line = outside_code(&line, |text| {
                 ATTRIBUTE_LIST.replace_all(text, |found: &regex::Captures<'_>| {
-                    match is_heading && found[0].contains('#') {
+                    // A comment whose beginning is on another line stays with both its marks.
+                    match (is_heading && found[0].contains('#')) || found[0].starts_with("{:/comment") {
                         true => found[0].to_owned(),
                         false => String::new(),
                     }
@@ -380,6 +388,9 @@ mod tests {
             ("```\n!!! note\n    :::\n```\n", "```\n!!! note\n    :::\n```\n"),
             ("a == b\n== c\n::: \n", "a == b\n== c\n\n"),
             (":::row:::\na\n:::image src=\"b\":::\n:::row-end:::\n", "\na\n\n\n"),
+            ("> :::image type=\"content\" source=\"b.png\" alt-text=\"What it shows\":::\n", "> What it shows\n"),
+            ("::: {.note title=\"x\"} :::\na\n", "::: {.note title=\"x\"} :::\na\n"),
+            ("a {::comment}TODO{:/comment} b\n{::comment}\nc\n{:/comment}\n", "a  b\n{::comment}\nc\n{:/comment}\n"),
             ("{::options a=\"b\" /}\n{::nomarkdown}a{:/}\n", "\na\n"),
         ] {
             assert_eq!(plain(text), expected, "{text}");

@@ -68,6 +68,15 @@ pub(crate) fn container(line: &str) -> Option<Container<'_>> {
     Some(Container { indent, kind, label, attributes, title: rest.trim_matches(BLANK) })
 }
 
+/// The indentation and the inside of a block of docfx on one line: `:::kind name="value":::`. What has braces is a
+/// container of Pandoc.
+pub(crate) fn on_one_line(line: &str) -> Option<(&str, &str)> {
+    let (indent, rest) = colons(line)?;
+    let inside = rest.trim_end().strip_suffix(":::")?.trim_end_matches(':');
+    let is_block = !inside.is_empty() && (!inside.contains(' ') || inside.contains("=\""));
+    (is_block && !inside.contains(['{', '}']) && !inside.contains(":::")).then_some((indent, inside))
+}
+
 /// Whether a line has only colons, which end a container.
 pub(crate) fn ends_container(line: &str) -> bool {
     colons(line).is_some_and(|(_, rest)| rest.trim_start_matches(BLANK).is_empty())

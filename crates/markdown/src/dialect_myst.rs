@@ -19,7 +19,8 @@ const EMPTY: &str = "toctree contents";
 
 regex!(DIRECTIVE, r"^([ \t]*)(`{3,}|~{3,}|:{3,})[ \t]*\{([A-Za-z][\w:.+-]*)\}[ \t]*(.*?)[ \t]*$");
 regex!(OPTION, r"^[ \t]*:[\w-]+:(?:[ \t]|$)");
-regex!(ROLE, r"(^|[^`])\{([A-Za-z][\w:.+-]*)\}`([^`\n]+)`");
+// Or a code span of several backticks, in which nothing is a role.
+regex!(ROLE, r"``[^`\n].*?``|(^|[^`])\{([A-Za-z][\w:.+-]*)\}`([^`\n]+)`");
 regex!(LABEL, r"^ {0,3}(?:\([^()\n]+\)=|%(?:[ \t].*)?|\+\+\+(?:[ \t].*)?)[ \t]*$");
 
 /// Reads the lines of a page.
@@ -97,7 +98,10 @@ impl Myst {
 
 /// The text of a role, or its target as code.
 fn role(found: &regex::Captures<'_>) -> String {
-    let (_, [before, name, content]) = found.extract();
+    let [Some(before), Some(name), Some(content)] = [1, 2, 3].map(|at| found.get(at).map(|group| group.as_str()))
+    else {
+        return found[0].to_owned();
+    };
     if has_word(VERBATIM, name) {
         return format!("{before}`{content}`");
     }
@@ -136,6 +140,7 @@ mod tests {
             ("    % a\n    (a)=\n    +++\n   % b\n", "    % a\n    (a)=\n    +++\n\n"),
             ("::::{grid} 1 2 2 3\n:gutter: 1\n\n:::{grid-item-card} T\na\n:::\n::::\n", "\n\n\n\n**T**\n\na\n\n\n"),
             ("A {code}`Vec<u8>`, {math}`a<b>` and {kbd}`!a`.\n", "A `Vec<u8>`, `a<b>` and `!a`.\n"),
+            ("``{ref}`a` `` {ref}`b <c>` ``d`` {doc}`e <f>`\n", "``{ref}`a` `` b ``d`` e\n"),
             ("- a\n\n  ```{note} Words\n  b\n  ```\n", "- a\n\n\n  **Note**\n\n  Words\n  b\n\n"),
             ("```{note} a```\n% b\n", "```{note} a```\n\n"),
             ("```{math}\na\n```\n", "```{math}\na\n```\n"),
