@@ -229,8 +229,12 @@ impl TemplateTags {
             Templates::Commands if rest.starts_with("{{#") && !line[..at].ends_with('\\') => ("{{", "}}"),
             _ => return None,
         };
-        let length = rest[..rest.floor_char_boundary(LONGEST)].find(closing)?;
-        let inside = rest.get(opening.len()..length)?.trim_matches(['-', ' ', '\t']);
+        // Up to the next tag only, so that a page of tags without an end is searched once.
+        let inside = &rest[opening.len()..rest.floor_char_boundary(LONGEST).max(opening.len())];
+        let inside = &inside[..inside.find(opening).unwrap_or(inside.len())];
+        let inside = &inside[..inside.find(closing)?];
+        let end = at + opening.len() + inside.len() + closing.len();
+        let inside = inside.trim_matches(['-', ' ', '\t']);
         let is_self_closing = inside.ends_with('/');
         let inside = inside.trim_end_matches([' ', '/']);
         // Escaped: readers see the shortcode.
@@ -240,7 +244,7 @@ impl TemplateTags {
             Some(_) => (inside, ""),
             None => inside.split_at(length_of_name),
         };
-        Some(Tag { name, arguments, end: at + length + closing.len(), is_self_closing })
+        Some(Tag { name, arguments, end, is_self_closing })
     }
 }
 
@@ -356,6 +360,7 @@ mod tests {
             ),
             ("{% comment /%}\na\n{% comment %}b\n{% raw %}\n", "\na\n{% comment %}b\n\n"),
             ("{% comment %}a{% endcomment %}b{% comment %}\nc\n", "b\nc\n"),
+            ("a {% b\n{% x {% if y %}c\n", "a {% b\n{% x c\n"),
             ("{{ site.version }}\n", "{{ site.version }}\n"),
         ] {
             assert_eq!(plain(Templates::Braces, text), expected, "{text}");
