@@ -140,7 +140,7 @@ mod tests {
             ("    % a\n    (a)=\n    +++\n   % b\n", "    % a\n    (a)=\n    +++\n\n"),
             ("::::{grid} 1 2 2 3\n:gutter: 1\n\n:::{grid-item-card} T\na\n:::\n::::\n", "\n\n\n\n**T**\n\na\n\n\n"),
             ("A {code}`Vec<u8>`, {math}`a<b>` and {kbd}`!a`.\n", "A `Vec<u8>`, `a<b>` and `!a`.\n"),
-            ("``{ref}`a` `` {ref}`b <c>` ``d`` {doc}`e <f>`\n", "``{ref}`a` `` b ``d`` e\n"),
+            ("`` a {ref}`a` `` {ref}`b <c>` ``d`` {doc}`e <f>`\n", "`` a {ref}`a` `` b ``d`` e\n"),
             ("- a\n\n  ```{note} Words\n  b\n  ```\n", "- a\n\n\n  **Note**\n\n  Words\n  b\n\n"),
             ("```{note} a```\n% b\n", "```{note} a```\n\n"),
             ("```{math}\na\n```\n", "```{math}\na\n```\n"),
