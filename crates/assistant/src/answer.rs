@@ -1,8 +1,8 @@
 //! The assistant: checks a question, finds its thread, and begins the reply.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use docent_llm::Model;
@@ -51,6 +51,8 @@ pub struct Assistant {
     limited: Arc<AtomicU64>,
     /// Whether it is asked by people who run the server.
     for_operators: bool,
+    /// The fingerprint of people who try the chat that readers get, once somebody does.
+    preview: Arc<OnceLock<String>>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
 }
@@ -89,6 +91,7 @@ impl Assistant {
             budget: None,
             limited: Arc::default(),
             for_operators: false,
+            preview: Arc::default(),
             clock,
             ids,
         }
@@ -119,6 +122,7 @@ impl Assistant {
             writes: self.writes.clone(),
             sites: self.sites.clone(),
             for_operators: self.for_operators,
+            preview: Arc::clone(&self.preview),
             clock: Arc::clone(&self.clock),
             ids: Arc::clone(&self.ids),
         }
@@ -137,6 +141,12 @@ impl Assistant {
     #[must_use]
     pub fn for_operators(&self) -> Self {
         Self { for_operators: true, ..self.on(Arc::clone(&self.model), self.price) }
+    }
+
+    /// A fingerprint for people who run the server and try the chat that readers get: what they ask is in no list and no count
+    /// of what readers asked. It is a secret of this process, so that no reader asks unseen.
+    pub fn preview_fingerprint(&self) -> &str {
+        self.preview.get_or_init(|| format!("preview-{}", self.ids.unguessable()))
     }
 
     /// The settings of a docs site.
@@ -159,7 +169,7 @@ impl Assistant {
             answer_id: answer_id.to_string(),
             asked_at: self.clock.now(),
             page: ask.current_path.clone(),
-            is_operators: self.for_operators,
+            is_operators: self.for_operators || self.preview.get().is_some_and(|preview| *preview == ask.fp),
             ..Turn::default()
         };
         let dialogue = match stored {

@@ -5,10 +5,12 @@
 //! fetches what it lacks. So a lost event, or a restart of the server, leaves nothing missing and nothing duplicated.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use docent_jobs::{JobUpdate, Jobs, Watch};
+use docent_search::Snapshot;
 use docent_types::{JobEvent, JobId, JobStatus, Project, ProjectId};
 use docent_web::{HttpError, Response, framed, respond, with_keep_alive};
 use futures::stream;
@@ -106,7 +108,8 @@ fn job_changes(
     topic: String,
 ) -> impl stream::Stream<Item = Value> + Send + use<> {
     let (jobs, prefix) = (request.parts().jobs.clone(), request.dashboard.prefix.clone());
-    let changes = JobChanges { jobs, project, id, watch: None, words: GrowingWords::default() };
+    let docs = request.read_docs(&project);
+    let changes = JobChanges { jobs, project, docs, id, watch: None, words: GrowingWords::default() };
     stream::unfold(changes, move |mut changes| {
         let (topic, prefix) = (topic.clone(), prefix.clone());
         async move {
@@ -128,6 +131,8 @@ enum JobChange {
 struct JobChanges {
     jobs: Jobs,
     project: Project,
+    /// Names of their files become links.
+    docs: Option<Arc<Snapshot>>,
     id: JobId,
     watch: Option<Watch>,
     words: GrowingWords,
@@ -135,7 +140,7 @@ struct JobChanges {
 
 impl JobChanges {
     async fn next(&mut self) -> Option<JobChange> {
-        let Self { jobs, project, id, watch, words } = self;
+        let Self { jobs, project, docs, id, watch, words } = self;
         let Some(watching) = watch else {
             // Entries that were written since the page was rendered are not announced; this event makes the page
             // fetch them.
@@ -152,7 +157,7 @@ impl JobChanges {
                     if at == 0 {
                         *words = GrowingWords::default();
                     }
-                    let place = Place::of(project, None);
+                    let place = Place::of(project, docs.as_deref());
                     if let Some(html) = words.push(&text, place) {
                         return Some(JobChange::Words(html));
                     }

@@ -50,6 +50,19 @@ async fn a_question_that_is_no_readers_is_answered_and_kept_nowhere() {
     assert_eq!(fixture.asked().await.len(), 1, "a reader's is");
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_is_asked_in_a_preview_is_in_no_list() {
+    let fixture = TestAssistant::builtin();
+    let preview = fixture.assistant.preview_fingerprint().to_owned();
+    for (fp, listed) in [(preview.as_str(), 0), ("preview-1", 1), ("anonymous", 2)] {
+        let ask = AskRequest { fp: fp.to_owned(), ..fixture.question(QUESTION) };
+        let reply = fixture.assistant.answer(ask).await.expect("a reply begins");
+        let events: Vec<StreamEvent> = reply.events.collect().await;
+        assert!(events.iter().any(|event| matches!(event, StreamEvent::TextDelta { .. })), "{events:?}");
+        assert_eq!(fixture.asked().await.len(), listed, "{fp}");
+    }
+}
+
 #[tokio::test]
 async fn an_answer_is_rated_by_the_ids_of_its_stream() {
     let fixture = TestAssistant::new();

@@ -160,12 +160,12 @@ impl Chat {
         }
     }
 
-    fn preview(&self) -> Markup {
+    fn preview(&self, fingerprint: &str) -> Markup {
         let value = |name| Some(self.value(name)).filter(|value| !value.is_empty());
         html! {
             docent-chat #preview data-properties=(self.properties()) data-theme=[value("theme")] data-note=[value("note")] data-domain=(self.domain) data-key=(self.key) data-mode=[value("mode")]
                 data-title=[value("title")] data-welcome=[value("welcome")] data-placeholder=[value("placeholder")]
-                data-starters=[value("starters")] data-help=[value("help")] data-base=[value("base")] data-hotkey="off" {}
+                data-starters=[value("starters")] data-help=[value("help")] data-base=[value("base")] data-hotkey="off" data-user=(fingerprint) {}
             script type="module" src="/widget.js" {}
         }
     }
@@ -183,7 +183,7 @@ pub(crate) async fn widget(request: &AuthorizedRequest<'_>, project: &Project) -
         (chat.form())
         @if chat.has_key() { (where_used(known, &chat.server, keys, request.parts().clock.now())) }
         h2 { "Preview" }
-        @if chat.has_key() { p.soft { "It asks with the key, as your readers do, and what is asked here counts among their questions. The playground's do not." } (chat.preview()) } @else { (empty(Icon::Chat, "The chat is here once it has a key", "Give an assistant key above; it is public.", keys.map(|keys| (keys, "Make a key")))) }
+        @if chat.has_key() { p.soft { "It asks with the key, as your readers do. What is asked here is not counted among their questions." } (chat.preview(request.parts().assistant.preview_fingerprint())) } @else { (empty(Icon::Chat, "The chat is here once it has a key", "Give an assistant key above; it is public.", keys.map(|keys| (keys, "Make a key")))) }
         h2 { "For your site" }
         (chat.snippets())
     };
